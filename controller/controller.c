@@ -139,7 +139,7 @@ static bool commit(struct controller *controller)
 /* A commit costs as much as everything else that a job does here. When many
  * nodes send at once, wait a moment, so that one commit serves all of them.
  */
-static void rest(struct controller *controller)
+static void controller_rest(struct controller *controller)
 {
 	if (controller->rows > BUSY_ROWS)
 		wire_server_rest(controller->wire, REST_MS);
@@ -147,7 +147,7 @@ static void rest(struct controller *controller)
 }
 
 /* Runs after all other sources of the loop. */
-static int turn_run(sd_event_source *source, void *arg)
+static int controller_turn_run(sd_event_source *source, void *arg)
 {
 	struct controller *controller = arg;
 
@@ -169,7 +169,7 @@ static int turn_run(sd_event_source *source, void *arg)
 	}
 	wire_server_flush(controller->wire);
 	server_sent(controller->server);
-	rest(controller);
+	controller_rest(controller);
 	return 0;
 }
 
@@ -222,8 +222,9 @@ static void set_heartbeat(struct controller *controller)
 					  : WIRE_HEARTBEAT_MAX_MS);
 }
 
-static void join(struct controller *controller, struct wire_peer *peer,
-		 struct message_hello *hello)
+static void controller_join_node(struct controller *controller,
+				 struct wire_peer *peer,
+				 struct message_hello *hello)
 {
 	struct error err;
 	struct node *node =
@@ -266,8 +267,9 @@ static uint64_t log_credit(const struct nodes *nodes)
 	return share < LOG_INGEST_CREDIT ? share : LOG_INGEST_CREDIT;
 }
 
-static void welcome(struct controller *controller, struct wire_peer *peer,
-		    struct message_hello *hello)
+static void controller_welcome_peer(struct controller *controller,
+				    struct wire_peer *peer,
+				    struct message_hello *hello)
 {
 	struct message_welcome message = {
 		.version = PROTOCOL_VERSION,
@@ -279,11 +281,11 @@ static void welcome(struct controller *controller, struct wire_peer *peer,
 
 	if (!check_address(controller, peer))
 		return;
-	/* Before join(), which may drop the peer. */
+	/* Before controller_join_node(), which may drop the peer. */
 	wire_server_send(peer, MESSAGE_WELCOME, &message, NULL, 0, NULL);
 	if (wire_peer_role(peer) == ROLE_AGENT &&
 	    check_machine(controller, peer, hello) && !hello->visits)
-		join(controller, peer, hello);
+		controller_join_node(controller, peer, hello);
 }
 
 static void from_agent(struct controller *controller, struct node *node,
@@ -333,15 +335,15 @@ static void from_agent(struct controller *controller, struct node *node,
 	}
 }
 
-static void on_message(void *arg, struct wire_peer *peer,
-		       enum message_type type, void *body, const void *payload,
-		       size_t size)
+static void controller_take_message(void *arg, struct wire_peer *peer,
+				    enum message_type type, void *body,
+				    const void *payload, size_t size)
 {
 	struct controller *controller = arg;
 	struct node *node = wire_peer_data(peer);
 
 	if (type == MESSAGE_HELLO) {
-		welcome(controller, peer, body);
+		controller_welcome_peer(controller, peer, body);
 	} else if (wire_peer_role(peer) != ROLE_AGENT ||
 		   type == MESSAGE_ROTATE) {
 		server_request(controller->server, peer, type, body, payload,
@@ -352,7 +354,8 @@ static void on_message(void *arg, struct wire_peer *peer,
 	}
 }
 
-static void on_gone(void *arg, struct wire_peer *peer, const char *why)
+static void controller_peer_gone(void *arg, struct wire_peer *peer,
+				 const char *why)
 {
 	struct controller *controller = arg;
 	struct node *node = wire_peer_data(peer);
@@ -368,7 +371,7 @@ static void on_gone(void *arg, struct wire_peer *peer, const char *why)
 /* The log gets every refusal, the audit log one a second at most, so that no
  * peer can push other entries out of it.
  */
-static void on_refused(void *arg, const char *who, const char *why)
+static void controller_log_refusal(void *arg, const char *who, const char *why)
 {
 	struct controller *controller = arg;
 	const struct audit_row row = {
@@ -424,13 +427,14 @@ static void extend_deadlines(struct controller *controller, int64_t now)
 	artifact_fetch_extend_deadlines(controller->fetches, stopped_ms);
 }
 
-static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
+static int controller_tick_run(sd_event_source *source, uint64_t usec,
+			       void *arg)
 {
 	struct controller *controller = arg;
 	int64_t now = clock_mono_ms();
 
-	loop_timer(controller->loop, &controller->tick, TICK_MS, tick_run,
-		   controller, NULL);
+	loop_timer(controller->loop, &controller->tick, TICK_MS,
+		   controller_tick_run, controller, NULL);
 	if (controller->disk_full)
 		return 0;
 	extend_deadlines(controller, now);
@@ -521,8 +525,8 @@ static int open_jobs(struct controller *controller,
 	return 0;
 }
 
-static int open_blobs(struct controller *controller, const char *state,
-		      struct error *err)
+static int controller_open_blobs(struct controller *controller,
+				 const char *state, struct error *err)
 {
 	const struct jobs_parts *parts = &controller->parts;
 	const struct blob_service_config blobs = {
@@ -561,7 +565,7 @@ static int open_state(struct controller *controller,
 
 	if (open_disk(controller, config, err) < 0 ||
 	    open_jobs(controller, config, err) < 0 ||
-	    open_blobs(controller, config->state, err) < 0 ||
+	    controller_open_blobs(controller, config->state, err) < 0 ||
 	    jobs_load(controller->jobs, err) < 0)
 		return -1;
 	if (controller_jobs(controller))
@@ -601,7 +605,8 @@ static struct api api_of(struct controller *controller)
 	};
 }
 
-static int open_server(struct controller *controller, struct error *err)
+static int controller_open_server(struct controller *controller,
+				  struct error *err)
 {
 	struct api api;
 
@@ -617,9 +622,9 @@ static int open_wire(struct controller *controller,
 		     const struct controller_config *config, struct error *err)
 {
 	static const struct wire_server_handler handler = {
-		.message = on_message,
-		.gone = on_gone,
-		.refused = on_refused,
+		.message = controller_take_message,
+		.gone = controller_peer_gone,
+		.refused = controller_log_refusal,
 	};
 
 	controller->access =
@@ -629,7 +634,7 @@ static int open_wire(struct controller *controller,
 	controller->wire =
 		wire_server_new(controller->loop, &controller->keys.current,
 				controller->keyring, &handler, controller, err);
-	if (!controller->wire || open_server(controller, err) < 0)
+	if (!controller->wire || controller_open_server(controller, err) < 0)
 		return -1;
 	set_heartbeat(controller);
 	wire_server_set_next_key(controller->wire,
@@ -671,10 +676,11 @@ struct controller *controller_new(sd_event *loop,
 	if (open_state(controller, config, err) < 0 ||
 	    open_wire(controller, config, err) < 0 ||
 	    open_web(controller, config, err) < 0 ||
-	    loop_timer(loop, &controller->tick, TICK_MS, tick_run, controller,
-		       err) < 0)
+	    loop_timer(loop, &controller->tick, TICK_MS, controller_tick_run,
+		       controller, err) < 0)
 		return NULL;
-	rc = sd_event_add_post(loop, &controller->turn, turn_run, controller);
+	rc = sd_event_add_post(loop, &controller->turn, controller_turn_run,
+			       controller);
 	if (rc < 0)
 		return error_null(
 			error_set(err, -rc,

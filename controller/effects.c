@@ -26,7 +26,7 @@ static int64_t mono_ms(void *arg)
 	return clock_mono_ms();
 }
 
-static int turn_run(sd_event_source *source, uint64_t usec, void *arg)
+static int effects_turn_run(sd_event_source *source, uint64_t usec, void *arg)
 {
 	return 0; /* the turn follows */
 }
@@ -35,7 +35,8 @@ static void turn(void *arg)
 {
 	struct world *world = arg;
 
-	loop_timer(world->loop, &world->settler, 0, turn_run, NULL, NULL);
+	loop_timer(world->loop, &world->settler, 0, effects_turn_run, NULL,
+		   NULL);
 }
 
 static int reader_run(sd_event_source *source, void *arg)
@@ -64,15 +65,17 @@ static void read_soon(void *arg)
 		log_error("event loop: no reader: %s", strerror(-rc));
 }
 
-static int send(void *arg, const struct node *node, enum message_type type,
-		const void *body, struct error *err)
+static int effects_send(void *arg, const struct node *node,
+			enum message_type type, const void *body,
+			struct error *err)
 {
 	return node_peer(node) ? wire_server_send(node_peer(node), type, body,
 						  NULL, 0, err)
 			       : error_set(err, ENOTCONN, "out of reach");
 }
 
-static void drop(void *arg, const struct node *node, int code, const char *why)
+static void effects_drop_node(void *arg, const struct node *node, int code,
+			      const char *why)
 {
 	wire_server_drop(node_peer(node), code, why);
 }
@@ -154,8 +157,8 @@ static int keep_workspace(struct world *world, const struct job *job,
 	return 0;
 }
 
-static int keep_files(void *arg, struct job *job, cJSON **files,
-		      struct error *err)
+static int effects_keep_files(void *arg, struct job *job, cJSON **files,
+			      struct error *err)
 {
 	struct world *world = arg;
 	cJSON *data = cJSON_CreateObject();
@@ -179,7 +182,8 @@ static int keep_files(void *arg, struct job *job, cJSON **files,
 	return rc;
 }
 
-static void changed(void *arg, const struct job *job, enum job_event event)
+static void effects_count_change(void *arg, const struct job *job,
+				 enum job_event event)
 {
 	struct world *world = arg;
 
@@ -194,8 +198,8 @@ void effects_connect(struct world *world)
 		.mono_ms = mono_ms,
 		.turn = turn,
 		.read_soon = read_soon,
-		.send = send,
-		.drop = drop,
+		.send = effects_send,
+		.drop = effects_drop_node,
 		.log_append = log_append,
 		.log_length = log_length,
 		.log_read = log_read,
@@ -203,8 +207,8 @@ void effects_connect(struct world *world)
 		.log_sync = log_sync,
 		.log_close = log_close,
 		.fetch = fetch,
-		.keep_files = keep_files,
-		.changed = changed,
+		.keep_files = effects_keep_files,
+		.changed = effects_count_change,
 	};
 }
 

@@ -37,8 +37,8 @@ static struct task *task_on(struct task *asking, const char *host)
 	return NULL;
 }
 
-static void refuse(struct node *node, const struct message_command *command,
-		   char *text)
+static void gang_relay_refuse(struct node *node,
+			      const struct message_command *command, char *text)
 {
 	const struct message_command_answer answer = {
 		.job = command->job,
@@ -72,7 +72,7 @@ void gang_relay_command(const struct job_table *jobs, struct node *node,
 		snprintf(text, sizeof(text), "the task on %.100s has ended",
 			 command->host);
 	if (!to || task_state(to) == TASK_ENDED) {
-		refuse(node, command, text);
+		gang_relay_refuse(node, command, text);
 		return;
 	}
 	command->to = task_rank(to);

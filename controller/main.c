@@ -24,8 +24,9 @@ struct start {
 	char endpoint[256]; /* of the previous controller_new(); "": none */
 };
 
-static int complete(const struct controller_settings *settings,
-		    struct controller_config *config, struct error *err)
+static int main_complete_config(const struct controller_settings *settings,
+				struct controller_config *config,
+				struct error *err)
 {
 	if (!settings->key || !settings->keys)
 		return error_set(err, EINVAL,
@@ -62,7 +63,7 @@ static int complete(const struct controller_settings *settings,
 	return 0;
 }
 
-static void drain(void *arg)
+static void main_drain(void *arg)
 {
 	controller_drain(arg);
 }
@@ -72,8 +73,9 @@ static void end_loop(void *arg)
 	sd_event_exit(arg, EXIT_GOOD);
 }
 
-static int write_endpoint(const char *file, const struct controller *controller,
-			  struct error *err)
+static int main_write_endpoint(const char *file,
+			       const struct controller *controller,
+			       struct error *err)
 {
 	const char *endpoint = controller_endpoint(controller);
 
@@ -84,7 +86,7 @@ static int write_endpoint(const char *file, const struct controller *controller,
 }
 
 /* At SIGHUP: read the settings again; some take effect at once. */
-static void reload(void *arg)
+static void main_reload_settings(void *arg)
 {
 	const struct start *start = arg;
 	struct controller_settings settings;
@@ -104,7 +106,7 @@ static void reload(void *arg)
 	log_info("settings read again");
 }
 
-static int serve(struct start *start, sd_event *loop, struct error *err)
+static int main_serve(struct start *start, sd_event *loop, struct error *err)
 {
 	const struct controller_settings *settings = &start->settings;
 	struct controller_config config = { 0 };
@@ -113,21 +115,21 @@ static int serve(struct start *start, sd_event *loop, struct error *err)
 	size_t files = program_files();
 	int code;
 
-	if (complete(settings, &config, err) < 0)
+	if (main_complete_config(settings, &config, err) < 0)
 		return -1;
 	/* Peers know the previous port. */
 	if (start->endpoint[0])
 		config.listen = start->endpoint;
 	controller = controller_new(loop, &config, err);
 	if (!controller ||
-	    write_endpoint(settings->endpoint_file, controller, err) < 0 ||
+	    main_write_endpoint(settings->endpoint_file, controller, err) < 0 ||
 	    (parent_fd &&
 	     parent_watch_start(loop, (int)parent_fd,
-				settings->keep_jobs ? end_loop : drain,
+				settings->keep_jobs ? end_loop : main_drain,
 				settings->keep_jobs ? (void *)loop
 						    : (void *)controller,
 				err) < 0) ||
-	    program_on_reload(loop, reload, start, err) < 0)
+	    program_on_reload(loop, main_reload_settings, start, err) < 0)
 		return -1;
 	log_info("listening at %s", controller_endpoint(controller));
 	log_info("the limit of %zu open files allows about %zu connections",
@@ -169,7 +171,7 @@ static int run_backup(struct start *start, struct error *err)
 	return EXIT_GOOD;
 }
 
-static int run(struct start *start, struct error *err)
+static int main_run_program(struct start *start, struct error *err)
 {
 	const struct config_common *common = &start->settings.common;
 	owned(config_free) struct config *config = NULL;
@@ -191,7 +193,7 @@ static int run(struct start *start, struct error *err)
 	do {
 		sd_event *loop = program_begin(err);
 
-		code = loop ? serve(start, loop, err) : -1;
+		code = loop ? main_serve(start, loop, err) : -1;
 		sd_event_unref(loop);
 	} while (code == CONTROLLER_AGAIN);
 	return code;
@@ -213,7 +215,7 @@ int main(int argc, char **argv)
 		 (!strcmp(argv[1], "backup") || !strcmp(argv[1], "restore")))
 		code = run_backup(&start, &err);
 	else
-		code = run(&start, &err);
+		code = main_run_program(&start, &err);
 	if (code < 0) {
 		fprintf(stderr, "regatta-controller: %s\n", err.text);
 		return program_exit_code(&err);

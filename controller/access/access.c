@@ -51,7 +51,7 @@ void access_free(struct access *access)
 
 /* Checks. */
 
-static int check_name(const char *name, struct error *err)
+static int access_check_name(const char *name, struct error *err)
 {
 	if (name_valid(name))
 		return 0;
@@ -62,8 +62,8 @@ static int check_name(const char *name, struct error *err)
 			 name, KEY_NAME_SIZE - 1);
 }
 
-static int read_role(const char *word, unsigned allowed, enum role *role,
-		     struct error *err)
+static int access_read_role(const char *word, unsigned allowed, enum role *role,
+			    struct error *err)
 {
 	*role = role_from(word);
 	if (*role & allowed)
@@ -108,7 +108,7 @@ static int check_for(struct access *access, const struct message_token *message,
 			return 0;
 		return error_set(err, EINVAL, "name: missing");
 	}
-	if (check_name(message->name, err) < 0)
+	if (access_check_name(message->name, err) < 0)
 		return -1;
 	there = keyring_named(access->keyring, message->name);
 	if (!message->renew)
@@ -170,7 +170,8 @@ int access_token(struct access *access, const char *by,
 	if (entry && entry->key.role == ROLE_JOINER && !strcmp(entry->by, by))
 		return answer_token(entry, reply, err);
 	tidy(access);
-	if (read_role(message->role, ROLE_AGENT | PERSONS, &grants, err) < 0 ||
+	if (access_read_role(message->role, ROLE_AGENT | PERSONS, &grants,
+			     err) < 0 ||
 	    key_entry_check_new(access, message->public, err) < 0 ||
 	    check_limits(access, message, err) < 0 ||
 	    check_for(access, message, grants, err) < 0)
@@ -207,9 +208,11 @@ static int answer_key(const struct key *key, struct reply_admit *reply,
 		       : string_set(&reply->role, role_name(key->role), err);
 }
 
-static int admit(struct access *access, const char *name, enum role role,
-		 const char *public, const char *machine, const char *network,
-		 const char *by, struct reply_admit *reply, struct error *err)
+static int access_admit_key(struct access *access, const char *name,
+			    enum role role, const char *public,
+			    const char *machine, const char *network,
+			    const char *by, struct reply_admit *reply,
+			    struct error *err)
 {
 	struct key_entry *entry =
 		key_entry_add(access, name, role, public, by, err);
@@ -232,8 +235,9 @@ int access_admit(struct access *access, const char *by,
 	const struct key *there;
 	enum role role;
 
-	if (check_name(message->name, err) < 0 ||
-	    read_role(message->role, ROLE_AGENT | PERSONS, &role, err) < 0)
+	if (access_check_name(message->name, err) < 0 ||
+	    access_read_role(message->role, ROLE_AGENT | PERSONS, &role, err) <
+		    0)
 		return -1;
 	there = keyring_named(access->keyring, message->name);
 	if (key_entry_is(access, message->public, message->name, role, by))
@@ -242,8 +246,8 @@ int access_admit(struct access *access, const char *by,
 		return name_taken(there, err);
 	if (key_entry_check_new(access, message->public, err) < 0)
 		return -1;
-	return admit(access, message->name, role, message->public, NULL, NULL,
-		     by, reply, err);
+	return access_admit_key(access, message->name, role, message->public,
+				NULL, NULL, by, reply, err);
 }
 
 /* Revoking. */
@@ -392,7 +396,7 @@ int access_enrol(struct access *access, const char *public, const char *address,
 	name = token.for_name[0] ? token.for_name : message->name;
 	if (!name)
 		return error_set(err, EINVAL, "name: missing");
-	if (check_name(name, err) < 0)
+	if (access_check_name(name, err) < 0)
 		return -1;
 	/* Sent again after its answer was lost. */
 	if (key_entry_is(access, message->public, name, token.grants,
@@ -413,9 +417,9 @@ int access_enrol(struct access *access, const char *public, const char *address,
 	found->uses--;
 	if (key_entry_save(access, found, err) < 0)
 		return -1;
-	return admit(access, name, token.grants, message->public,
-		     message->machine, token.network, token.key.name, reply,
-		     err);
+	return access_admit_key(access, name, token.grants, message->public,
+				message->machine, token.network, token.key.name,
+				reply, err);
 }
 
 int access_check_machine(const struct access *access, const char *public,

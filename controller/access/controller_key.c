@@ -29,8 +29,8 @@ static bool take_secret(struct key *key, const struct key *like,
 	return true;
 }
 
-static int read_line(struct controller_key *keys, const char *text,
-		     struct error *err)
+static int controller_key_read_line(struct controller_key *keys,
+				    const char *text, struct error *err)
 {
 	char anchor[KEY_TEXT_SIZE], word[3][KEY_TEXT_SIZE] = { "" };
 	struct controller_key got = *keys;
@@ -52,18 +52,20 @@ static int read_line(struct controller_key *keys, const char *text,
 				keys->path);
 }
 
-static const char *word_of(const struct key *key)
+static const char *controller_key_get_word(const struct key *key)
 {
 	return key->secret[0] ? key->secret : NONE;
 }
 
-static int save(const struct controller_key *keys, struct error *err)
+static int controller_key_save(const struct controller_key *keys,
+			       struct error *err)
 {
 	char text[FILE_MAX];
-	int size = snprintf(text, sizeof(text), "%s %s %s %s %" PRId64 "\n",
-			    keys->anchor, keys->current.secret,
-			    word_of(&keys->former), word_of(&keys->next),
-			    keys->from_ms);
+	int size =
+		snprintf(text, sizeof(text), "%s %s %s %s %" PRId64 "\n",
+			 keys->anchor, keys->current.secret,
+			 controller_key_get_word(&keys->former),
+			 controller_key_get_word(&keys->next), keys->from_ms);
 	int rc = file_write(AT_FDCWD, keys->path, text, (size_t)size, 0600, 1,
 			    err);
 
@@ -71,12 +73,13 @@ static int save(const struct controller_key *keys, struct error *err)
 	return rc;
 }
 
-static int advance(struct controller_key *keys, struct error *err)
+static int controller_key_advance(struct controller_key *keys,
+				  struct error *err)
 {
 	keys->former = keys->current;
 	keys->current = keys->next;
 	explicit_bzero(keys->next.secret, sizeof(keys->next.secret));
-	return save(keys, err);
+	return controller_key_save(keys, err);
 }
 
 int controller_key_open(struct controller_key *keys, const struct key *given,
@@ -92,9 +95,11 @@ int controller_key_open(struct controller_key *keys, const struct key *given,
 		return 0;
 	if (file_read(AT_FDCWD, keys->path, &text, err) < 0 ||
 	    buffer_append(&text, "", 1, err) < 0 ||
-	    read_line(keys, text.data, err) < 0)
+	    controller_key_read_line(keys, text.data, err) < 0)
 		return -1;
-	return controller_key_due(keys, now_ms) ? advance(keys, err) : 0;
+	return controller_key_due(keys, now_ms)
+		       ? controller_key_advance(keys, err)
+		       : 0;
 }
 
 void controller_key_clear(struct controller_key *keys)
@@ -126,7 +131,7 @@ int controller_key_rotate(struct controller_key *keys, int64_t now_ms,
 	rotated.from_ms =
 		now_ms +
 		(int64_t)(keep_s ? keep_s : CONTROLLER_KEY_KEEP_S) * 1000;
-	rc = save(&rotated, err);
+	rc = controller_key_save(&rotated, err);
 	if (rc == 0)
 		*keys = rotated;
 	controller_key_clear(&rotated);

@@ -24,7 +24,8 @@ struct key_entry *key_entry_find(const struct access *access,
 }
 
 /* Space for one more entry, all zero; the caller increases access->count. */
-static struct key_entry *reserve(struct access *access, struct error *err)
+static struct key_entry *key_entry_reserve(struct access *access,
+					   struct error *err)
 {
 	struct key_entry *entries;
 
@@ -45,7 +46,7 @@ struct key_entry *key_entry_add(struct access *access, const char *name,
 				enum role role, const char *public,
 				const char *by, struct error *err)
 {
-	struct key_entry *entry = reserve(access, err);
+	struct key_entry *entry = key_entry_reserve(access, err);
 
 	if (!entry)
 		return NULL;
@@ -124,7 +125,7 @@ static int add_to_keyring(struct access *access, const struct key_entry *entry,
 			     err);
 }
 
-static int load(const struct key_row *row, void *arg)
+static int key_entry_load(const struct key_row *row, void *arg)
 {
 	struct loading *loading = arg;
 	struct access *access = loading->access;
@@ -159,7 +160,7 @@ int key_entries_load(struct access *access, struct error *err)
 	struct loading loading = { access, err };
 
 	access->end_ms = INT64_MAX;
-	if (store_keys(access->store, load, &loading, err) < 0)
+	if (store_keys(access->store, key_entry_load, &loading, err) < 0)
 		return error_prefix(err, "keys in the store");
 	return 0;
 }
@@ -201,7 +202,7 @@ struct key_entry *key_entry_of(struct access *access, const struct key *key,
 
 	if (entry)
 		return entry;
-	entry = reserve(access, err);
+	entry = key_entry_reserve(access, err);
 	if (!entry)
 		return NULL;
 	entry->key = *key;

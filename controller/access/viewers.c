@@ -41,7 +41,8 @@ void viewers_serve(struct viewers *viewers, const char *url)
 }
 
 /* Replace the secret that ends first; an unused one has until_ms 0. */
-static struct secret *make(struct secret *list, size_t count, int64_t seconds)
+static struct secret *viewer_secret_make(struct secret *list, size_t count,
+					 int64_t seconds)
 {
 	struct secret *oldest = list;
 	uint8_t random[(VIEWERS_SECRET_SIZE - 1) / 2];
@@ -57,8 +58,8 @@ static struct secret *make(struct secret *list, size_t count, int64_t seconds)
 }
 
 /* The time does not depend on the text: all secrets are compared. */
-static const struct secret *find(const struct secret *list, size_t count,
-				 const char *text)
+static const struct secret *viewer_secret_find(const struct secret *list,
+					       size_t count, const char *text)
 {
 	const struct secret *found = NULL;
 
@@ -82,7 +83,8 @@ char *viewers_address(struct viewers *viewers, struct error *err)
 					    "this controller serves no web "
 					    "pages; start it with "
 					    "--web 127.0.0.1:7118"));
-	ticket = make(viewers->tickets, VIEWERS_TICKETS_MAX, VIEWERS_TICKET_S);
+	ticket = viewer_secret_make(viewers->tickets, VIEWERS_TICKETS_MAX,
+				    VIEWERS_TICKET_S);
 	if (asprintf(&address, "%s/login?ticket=%s", viewers->url,
 		     ticket->text) < 0)
 		return error_null(error_nomem(err, "address"));
@@ -93,14 +95,16 @@ bool viewers_enter(struct viewers *viewers, const char *ticket,
 		   char cookie[VIEWERS_SECRET_SIZE])
 {
 	const struct secret *found =
-		find(viewers->tickets, VIEWERS_TICKETS_MAX, ticket);
+		viewer_secret_find(viewers->tickets, VIEWERS_TICKETS_MAX,
+				   ticket);
 
 	if (!found)
 		return false;
 	viewers->tickets[found - viewers->tickets] =
 		(struct secret){ .until_ms = 0 };
 	memcpy(cookie,
-	       make(viewers->cookies, VIEWERS_COOKIES_MAX, VIEWERS_COOKIE_S)
+	       viewer_secret_make(viewers->cookies, VIEWERS_COOKIES_MAX,
+				  VIEWERS_COOKIE_S)
 		       ->text,
 	       VIEWERS_SECRET_SIZE);
 	return true;
@@ -108,5 +112,6 @@ bool viewers_enter(struct viewers *viewers, const char *ticket,
 
 bool viewers_know(const struct viewers *viewers, const char *cookie)
 {
-	return find(viewers->cookies, VIEWERS_COOKIES_MAX, cookie);
+	return viewer_secret_find(viewers->cookies, VIEWERS_COOKIES_MAX,
+				  cookie);
 }

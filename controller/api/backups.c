@@ -31,7 +31,7 @@ struct backups {
 	sd_event_source *idle;
 };
 
-static void forget(struct backups *backups)
+static void backups_forget(struct backups *backups)
 {
 	subprocess_cancel(backups->child);
 	loop_timer_stop(backups->idle);
@@ -42,7 +42,7 @@ static void forget(struct backups *backups)
 	backups->id[0] = 0;
 }
 
-static void remove_files(const struct backups *backups)
+static void backups_remove_files(const struct backups *backups)
 {
 	static const char *const ends[] = { "", ".db", ".part" };
 	char path[PATH_MAX + 64];
@@ -65,7 +65,7 @@ struct backups *backups_new(sd_event *loop, const char *state,
 	backups->loop = sd_event_ref(loop);
 	snprintf(backups->state, sizeof(backups->state), "%s", state);
 	snprintf(backups->file, sizeof(backups->file), "%s/" FILE_NAME, state);
-	remove_files(backups);
+	backups_remove_files(backups);
 	return take(backups);
 }
 
@@ -73,7 +73,7 @@ void backups_free(struct backups *backups)
 {
 	if (!backups)
 		return;
-	forget(backups);
+	backups_forget(backups);
 	loop_source_free(&backups->idle);
 	sd_event_unref(backups->loop);
 	free(backups);
@@ -83,8 +83,8 @@ static int on_idle(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct backups *backups = arg;
 
-	forget(backups);
-	remove_files(backups);
+	backups_forget(backups);
+	backups_remove_files(backups);
 	return 0;
 }
 
@@ -110,10 +110,11 @@ static void on_ended(void *arg, const struct error *err,
 	else
 		backups->bytes = (uint64_t)st.st_size;
 	/* The open file needs no name, and nobody else should read it. */
-	remove_files(backups);
+	backups_remove_files(backups);
 }
 
-static int begin(struct backups *backups, const char *id, struct error *err)
+static int backups_begin(struct backups *backups, const char *id,
+			 struct error *err)
 {
 	char *words[] = { (char *)"/proc/self/exe", (char *)"backup",
 			  backups->file, (char *)"--state", backups->state };
@@ -133,8 +134,8 @@ static int begin(struct backups *backups, const char *id, struct error *err)
 	return 0;
 }
 
-static int read_piece(struct backups *backups, uint64_t offset,
-		      struct buffer *bytes, struct error *err)
+static int backups_read_piece(struct backups *backups, uint64_t offset,
+			      struct buffer *bytes, struct error *err)
 {
 	owned_free char *piece = malloc(BACKUP_PIECE);
 	ssize_t got;
@@ -161,13 +162,13 @@ int backups_answer(struct backups *backups,
 	if (!same && message->offset)
 		return error_set(err, ENOENT,
 				 "the backup no longer exists; start again");
-	if (!same && begin(backups, message->id, err) < 0)
+	if (!same && backups_begin(backups, message->id, err) < 0)
 		return -1;
 	*begun = !same;
 	loop_timer(backups->loop, &backups->idle, IDLE_MS, on_idle, backups,
 		   NULL);
 	if (backups->failure.code) {
-		forget(backups);
+		backups_forget(backups);
 		return error_set(err, backups->failure.code,
 				 "the backup failed: %s",
 				 backups->failure.text);
@@ -179,7 +180,7 @@ int backups_answer(struct backups *backups,
 	if (message->offset > INT64_MAX)
 		return error_set(err, EINVAL, "offset: out of range");
 	if (message->offset < backups->bytes)
-		return read_piece(backups, message->offset, bytes, err);
-	forget(backups); /* all of it was read */
+		return backups_read_piece(backups, message->offset, bytes, err);
+	backups_forget(backups); /* all of it was read */
 	return 0;
 }

@@ -18,7 +18,7 @@ static const struct schema data_schema =
 	SCHEMA(reply_files, FIELD_ROWS(reply_files, files, file_info_schema));
 
 /* The last event of this kind replaces earlier ones. */
-static int read_files(const struct event_row *row, void *arg)
+static int event_read_files(const struct event_row *row, void *arg)
 {
 	struct files *files = arg;
 	struct reply_files found;
@@ -44,7 +44,7 @@ int api_files(struct api_request *request, void *reply, struct error *err)
 
 	if (job_facts_read(request->api, query->id, &job, err) < 0 ||
 	    store_events(store, job.origin ? job.origin : query->id, 0, 0,
-			 read_files, &files, err) < 0)
+			 event_read_files, &files, err) < 0)
 		return -1;
 	return blob_users_note_gone(blob_service_contents(request->api->blobs),
 				    to->files, to->files_count, err);

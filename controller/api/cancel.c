@@ -19,7 +19,7 @@ struct cancelling {
 	uint64_t count, unstored;
 };
 
-static void cancel_one(struct job *job, void *arg)
+static void sweep_cancel_job(struct job *job, void *arg)
 {
 	struct cancelling *cancelling = arg;
 
@@ -46,7 +46,7 @@ int api_cancel(struct api_request *request, void *reply, struct error *err)
 		if (sweep_check_owner(api, message->id, request->by,
 				      message->force, err) < 0)
 			return -1;
-		job_each(api->table, cancel_one, &cancelling);
+		job_each(api->table, sweep_cancel_job, &cancelling);
 	} else if (!strcmp(message->kind, "job")) {
 		job = job_find(api->table, message->id);
 		if (!job || job_state_final(job_state(job)))
@@ -57,7 +57,7 @@ int api_cancel(struct api_request *request, void *reply, struct error *err)
 				      message->force, err) < 0)
 			return -1;
 		cancelling.sweep = job_sweep(job);
-		cancel_one(job, &cancelling);
+		sweep_cancel_job(job, &cancelling);
 	} else {
 		return error_set(err, EINVAL,
 				 "kind: '%.40s' is not valid here; expected "

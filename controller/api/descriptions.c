@@ -12,8 +12,8 @@
 #define KEYS_MAX 256 /* in one request */
 
 /* The hash of the description "frameworks/NAME"; "": there is none. */
-static void hash_of(const struct catalog *catalog, const char *key,
-		    char hex[65])
+static void description_hash(const struct catalog *catalog, const char *key,
+			     char hex[65])
 {
 	const char *slash = strchr(key, '/');
 
@@ -45,7 +45,8 @@ int api_descriptions(struct api_request *request, void *reply,
 				 "keys: %zu of them; expected at most %d",
 				 query->keys.count, KEYS_MAX);
 	for (size_t i = 0; i < query->keys.count; i++) {
-		hash_of(request->api->catalog, query->keys.items[i], hex);
+		description_hash(request->api->catalog, query->keys.items[i],
+				 hex);
 		if (strings_add(&to->hashes, hex, err) < 0)
 			return -1;
 	}

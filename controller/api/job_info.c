@@ -53,8 +53,8 @@ static void add_readings(const struct gang *gang, struct progress_info *to)
 		}
 }
 
-static int add_progress(const struct job *job, struct job_info *to,
-			struct error *err)
+static int job_info_add_progress(const struct job *job, struct job_info *to,
+				 struct error *err)
 {
 	const struct gang *gang = job ? job_gang(job) : NULL;
 	const struct record *latest = log_reader_latest(gang);
@@ -189,7 +189,8 @@ int job_describe(const struct api *api, const struct job_row *row,
 	    string_set(&to->text, row->text, err) < 0 ||
 	    string_set(&to->vendor, row->vendor, err) < 0 ||
 	    add_allocation(row->allocation, to, err) < 0 ||
-	    add_progress(job, to, err) < 0 || add_waits(api, job, to, err) < 0)
+	    job_info_add_progress(job, to, err) < 0 ||
+	    add_waits(api, job, to, err) < 0)
 		return -1;
 	return job_describe_origin(api, row, &to->from, err);
 }

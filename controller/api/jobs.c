@@ -118,7 +118,7 @@ struct describing_job {
 	struct error *err;
 };
 
-static int describe_one(const struct job_row *row, void *arg)
+static int job_row_describe(const struct job_row *row, void *arg)
 {
 	struct describing_job *describing = arg;
 
@@ -132,8 +132,8 @@ int api_job(struct api_request *request, void *reply, struct error *err)
 	struct reply_job *to = reply;
 	struct describing_job describing = { request->api, &to->job, err };
 
-	if (store_job(request->api->store, query->id, describe_one, &describing,
-		      err) < 0)
+	if (store_job(request->api->store, query->id, job_row_describe,
+		      &describing, err) < 0)
 		return -1;
 	return api_sees_env(request) ? 0 : api_hide_env(to->job.spec, err);
 }

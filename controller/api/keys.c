@@ -189,8 +189,8 @@ static int check_idle(const struct api *api, const char *name,
 /* The node's tasks start again on other nodes at once. The node's session ends
  * after it was told to remove them.
  */
-static int remove_node(struct api_request *request, const char *name,
-		       struct reply_revoke *reply, struct error *err)
+static int key_remove_node(struct api_request *request, const char *name,
+			   struct reply_revoke *reply, struct error *err)
 {
 	const struct api *api = request->api;
 	struct node *node = node_find(api->nodes, name);
@@ -226,7 +226,7 @@ int api_revoke(struct api_request *request, void *reply, struct error *err)
 		return -1;
 	blob_service_revoked(api->blobs, message->name);
 	if (is_node)
-		return remove_node(request, message->name, to, err);
+		return key_remove_node(request, message->name, to, err);
 	wire_server_recheck(api->wire);
 	return 0;
 }

@@ -22,7 +22,7 @@ struct naming {
 	struct error *err;
 };
 
-static int add_name(const char *stream, uint64_t length, void *arg)
+static int stream_add_name(const char *stream, uint64_t length, void *arg)
 {
 	struct naming *naming = arg;
 
@@ -97,10 +97,10 @@ static int64_t exit_code_of(const struct job *job, enum job_state state)
 	return state == JOB_FAILED || state == JOB_CANCELLED;
 }
 
-static int read_piece(const struct api *api,
-		      const struct message_log_read *read,
-		      struct reply_log_read *reply, struct buffer *bytes,
-		      struct error *err)
+static int log_read_piece(const struct api *api,
+			  const struct message_log_read *read,
+			  struct reply_log_read *reply, struct buffer *bytes,
+			  struct error *err)
 {
 	uint64_t length = 0, offset = read->offset;
 	uint32_t attempt = reply->attempt;
@@ -128,20 +128,21 @@ static int read_piece(const struct api *api,
 }
 
 /* List the streams of the job whose output is read. */
-static int add_streams(const struct api *api, uint64_t job, const char *wanted,
-		       struct reply_log_read *reply, struct error *err)
+static int log_read_add_streams(const struct api *api, uint64_t job,
+				const char *wanted,
+				struct reply_log_read *reply, struct error *err)
 {
 	struct naming ranks = { "rank-", &reply->streams, err };
 	struct naming builds = { "build-", &reply->builds, err };
 
 	/* A job without output has none. */
-	log_store_streams(api->logs, job, reply->attempt, add_name, &ranks,
-			  NULL);
+	log_store_streams(api->logs, job, reply->attempt, stream_add_name,
+			  &ranks, NULL);
 	/* A reader of a rank's output needs no list of files. */
 	if (wanted && !strncmp(wanted, "rank-", 5))
 		return 0;
-	log_store_streams(api->logs, job, reply->attempt, add_name, &builds,
-			  NULL);
+	log_store_streams(api->logs, job, reply->attempt, stream_add_name,
+			  &builds, NULL);
 	return streams_describe(api, job, reply->attempt, false, &reply->files,
 				&reply->files_count, err);
 }
@@ -176,7 +177,7 @@ int api_log_read(struct api_request *request, void *reply, struct error *err)
 	to->final = to->attempt < facts.attempt || job_state_final(facts.state);
 	to->exit_code = exit_code_of(job, facts.state);
 	if (string_set(&to->state, job_state_name(facts.state), err) < 0 ||
-	    add_streams(api, stored.job, read->stream, to, err) < 0)
+	    log_read_add_streams(api, stored.job, read->stream, to, err) < 0)
 		return -1;
 	if (to->final && !to->streams.count)
 		to->removed_ms = retention_removed(api->retention, stored.job,
@@ -188,5 +189,5 @@ int api_log_read(struct api_request *request, void *reply, struct error *err)
 				 "the output of job %" PRIu64
 				 " was removed to make room",
 				 stored.job);
-	return read_piece(api, &stored, to, request->bytes, err);
+	return log_read_piece(api, &stored, to, request->bytes, err);
 }

@@ -75,8 +75,8 @@ static uint64_t request_number(const void *message)
 	return *(const uint64_t *)message;
 }
 
-static void refuse(struct wire_peer *peer, uint64_t request,
-		   const struct error *why)
+static void request_refuse(struct wire_peer *peer, uint64_t request,
+			   const struct error *why)
 {
 	struct message_refused message = { request, why->code,
 					   (char *)why->text };
@@ -99,7 +99,7 @@ static void reply(struct wire_peer *peer, uint64_t request,
 	/* An answer that does not fit a message becomes a refusal. */
 	if (wire_server_send(peer, MESSAGE_REPLY, &message, bytes->data,
 			     bytes->size, &err) < 0)
-		refuse(peer, request, &err);
+		request_refuse(peer, request, &err);
 }
 
 /* A request and how it is answered. */
@@ -121,7 +121,8 @@ static bool log_waits(const struct asked *asked, const struct api_reply *reply,
 	       !bytes->size && read->stream && !found->final;
 }
 
-static int answer(struct server *server, struct asked *asked, struct error *err)
+static int request_answer(struct server *server, struct asked *asked,
+			  struct error *err)
 {
 	owned(buffer_clear) struct buffer bytes;
 	struct api_request *request = &asked->request;
@@ -159,7 +160,7 @@ static size_t waiting_of(struct server *server, const struct wire_peer *peer)
 }
 
 /* The body's strings move into the waiting request. */
-static int start_waiting(struct server *server, struct wire_peer *peer,
+static int waiting_start(struct server *server, struct wire_peer *peer,
 			 enum message_type type, void *body, uint32_t wait_ms,
 			 struct error *err)
 {
@@ -225,8 +226,9 @@ static void try_waiting(struct server *server, struct waiting *waiting,
 	    !query_has_changed(server, &waiting->body.query,
 			       waiting->progress_seq))
 		return;
-	if (answer(server, &asked, &err) < 0)
-		refuse(waiting->peer, request_number(&waiting->body), &err);
+	if (request_answer(server, &asked, &err) < 0)
+		request_refuse(waiting->peer, request_number(&waiting->body),
+			       &err);
 	if (!asked.waits)
 		stop_waiting(server, waiting);
 }
@@ -275,13 +277,13 @@ static int take_request(struct server *server, struct asked *asked, void *body,
 	struct message_log_read *read = body;
 
 	if (asked->type == MESSAGE_QUERY && waits_for_changes(server, query))
-		return start_waiting(server, asked->request.peer, asked->type,
+		return waiting_start(server, asked->request.peer, asked->type,
 				     body, query->wait_ms, err);
 	asked->may_wait = asked->type == MESSAGE_LOG_READ && read->wait_ms;
-	if (answer(server, asked, err) < 0)
+	if (request_answer(server, asked, err) < 0)
 		return -1;
 	return asked->waits
-		       ? start_waiting(server, asked->request.peer, asked->type,
+		       ? waiting_start(server, asked->request.peer, asked->type,
 				       body, read->wait_ms, err)
 		       : 0;
 }
@@ -370,5 +372,5 @@ void server_request(struct server *server, struct wire_peer *peer,
 	    !(rc < 0 && too_many_refusals(server, peer)))
 		audit(server, peer, type, body, rc < 0 ? err.text : NULL);
 	if (rc < 0)
-		refuse(peer, number, &err);
+		request_refuse(peer, number, &err);
 }

@@ -18,7 +18,7 @@ struct stream_listing {
 };
 
 /* stream_index_line_fn */
-static void add_file(void *arg, const char *line, size_t size)
+static void stream_add_file(void *arg, const char *line, size_t size)
 {
 	struct stream_listing *listing = arg;
 	struct page *page = &listing->page;
@@ -57,7 +57,7 @@ static int add_index(const char *stream, uint64_t length, void *arg)
 				    INDEX_BYTES, &got, NULL) < 0)
 		return 0;
 	listing->node = (uint32_t)strtoul(stream + 5, NULL, 10);
-	stream_index_lines(text, got, add_file, listing);
+	stream_index_lines(text, got, stream_add_file, listing);
 	return listing->rc;
 }
 

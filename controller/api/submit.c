@@ -67,7 +67,7 @@ static int answer_again(const struct api *api, const char *client,
 /* All jobs of a sweep are committed together, so they must fit the store's
  * queue. Cells are much alike: the first one stands for all.
  */
-static int check_bytes(struct sweep *sweep, struct error *err)
+static int submit_check_bytes(struct sweep *sweep, struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
 	size_t jobs = sweep_totals(sweep)->jobs;
@@ -88,7 +88,7 @@ static int check_bytes(struct sweep *sweep, struct error *err)
 			 SUBMIT_BYTES_MAX >> 20);
 }
 
-static int check_size(struct sweep *sweep, struct error *err)
+static int submit_check_size(struct sweep *sweep, struct error *err)
 {
 	const struct sweep_totals *totals = sweep_totals(sweep);
 	char cell[60] = "", reason[160] = "";
@@ -96,7 +96,7 @@ static int check_size(struct sweep *sweep, struct error *err)
 	if (sweep_check_size(sweep, err) < 0)
 		return -1;
 	if (totals->jobs)
-		return check_bytes(sweep, err);
+		return submit_check_bytes(sweep, err);
 	if (totals->dropped)
 		sweep_drop(sweep, 0, cell, sizeof(cell), reason, sizeof(reason),
 			   NULL);
@@ -128,7 +128,7 @@ struct submitting {
 	struct error *err;
 };
 
-static int take_over(const struct job_row *row, void *arg)
+static int submit_take_over(const struct job_row *row, void *arg)
 {
 	struct submitting *to = arg;
 
@@ -141,8 +141,9 @@ static int take_over(const struct job_row *row, void *arg)
 		       : 1;
 }
 
-static int add_note(struct cell_note *list, size_t *count, const char *cell,
-		    const char *reason, struct error *err)
+static int submit_add_note(struct cell_note *list, size_t *count,
+			   const char *cell, const char *reason,
+			   struct error *err)
 {
 	struct cell_note *note = &list[(*count)++];
 
@@ -168,8 +169,8 @@ static int note_waiting(struct submitting *to)
 	}
 	if (!to->lacks[0] || reply->waiting_count >= DROPPED_MAX)
 		return 0;
-	return add_note(reply->waiting, &reply->waiting_count, to->spec.cell,
-			to->lacks, to->err);
+	return submit_add_note(reply->waiting, &reply->waiting_count,
+			       to->spec.cell, to->lacks, to->err);
 }
 
 /* A job may be taken over only if all jobs that it follows were. */
@@ -181,14 +182,14 @@ static bool may_take(const struct submitting *to)
 	return to->resume;
 }
 
-static int put_job(struct submitting *to, size_t job, bool first)
+static int submit_put_job(struct submitting *to, size_t job, bool first)
 {
 	int rc = 0;
 
 	if (may_take(to))
 		rc = store_runs(to->api->store, to->spec.key,
-				sweep_name(to->sweep), RUNS_MAX, take_over, to,
-				to->err);
+				sweep_name(to->sweep), RUNS_MAX,
+				submit_take_over, to, to->err);
 	to->was_taken[job] = rc > 0;
 	to->until |= to->spec.until.width > 0;
 	if (rc)
@@ -225,7 +226,8 @@ static int next_spec(struct submitting *to, size_t job)
 	return make_spec(to, job);
 }
 
-static int put_cell(struct submitting *to, size_t first, uint32_t repeats)
+static int submit_put_cell(struct submitting *to, size_t first,
+			   uint32_t repeats)
 {
 	int rc = make_spec(to, first);
 
@@ -233,7 +235,7 @@ static int put_cell(struct submitting *to, size_t first, uint32_t repeats)
 		if (i)
 			rc = next_spec(to, first + i);
 		if (rc == 0)
-			rc = put_job(to, first + i, i == 0);
+			rc = submit_put_job(to, first + i, i == 0);
 	}
 	codec_clear(&job_spec_schema, &to->spec);
 	return rc;
@@ -269,7 +271,8 @@ static int take_further(struct submitting *to, uint32_t repeats)
 		if (!jobs[i])
 			continue;
 		to->spec.repeat = i;
-		rc = store_job(to->api->store, jobs[i], take_over, to, to->err);
+		rc = store_job(to->api->store, jobs[i], submit_take_over, to,
+			       to->err);
 		to->further++;
 	}
 	return rc < 0 ? -1 : 0;
@@ -319,7 +322,7 @@ static int put_jobs(struct submitting *to)
 		uint32_t repeats;
 		size_t first = sweep_cell_job(to->sweep, to->cell, &repeats);
 
-		if (put_cell(to, first, repeats) < 0)
+		if (submit_put_cell(to, first, repeats) < 0)
 			return -1;
 	}
 	/* These come last, because specs number jobs from the first one. */
@@ -411,8 +414,8 @@ static void undo_submit(struct submitting *to, const struct store_mark *mark)
 	store_undo(api->store, mark);
 }
 
-static int add_dropped(struct sweep *sweep, struct reply_submit *reply,
-		       struct error *err)
+static int submit_add_dropped(struct sweep *sweep, struct reply_submit *reply,
+			      struct error *err)
 {
 	char cell[CELL_WORDS_BYTES], reason[SWEEP_REASON_BYTES];
 	size_t dropped = sweep_totals(sweep)->dropped;
@@ -424,16 +427,17 @@ static int add_dropped(struct sweep *sweep, struct reply_submit *reply,
 	for (size_t i = 0; i < dropped && i < DROPPED_MAX; i++) {
 		sweep_drop(sweep, i, cell, sizeof(cell), reason, sizeof(reason),
 			   NULL);
-		if (add_note(reply->dropped, &reply->dropped_count, cell,
-			     reason, err) < 0)
+		if (submit_add_note(reply->dropped, &reply->dropped_count, cell,
+				    reason, err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
 /* Queue all rows of the sweep, or none. */
-static int put_sweep(struct submitting *to, const struct sweep_row *row,
-		     const struct message_submit *message, struct error *err)
+static int submit_put_sweep(struct submitting *to, const struct sweep_row *row,
+			    const struct message_submit *message,
+			    struct error *err)
 {
 	const struct api *api = to->api;
 	struct store_mark mark = store_mark(api->store);
@@ -453,15 +457,15 @@ static int put_sweep(struct submitting *to, const struct sweep_row *row,
 	return 0;
 }
 
-static int submit(struct submitting *to, const struct sweep_row *row,
-		  const struct message_submit *message, struct error *err)
+static int submit_store(struct submitting *to, const struct sweep_row *row,
+			const struct message_submit *message, struct error *err)
 {
 	struct reply_submit *reply = to->reply;
 
 	to->id = row->id;
-	if (add_dropped(to->sweep, reply, err) < 0 ||
+	if (submit_add_dropped(to->sweep, reply, err) < 0 ||
 	    string_set(&reply->name, row->name, err) < 0 ||
-	    put_sweep(to, row, message, err) < 0)
+	    submit_put_sweep(to, row, message, err) < 0)
 		return -1;
 	log_info("sweep=%" PRIu64 " name=%s jobs=%zu taken=%zu by=%s", row->id,
 		 row->name, sweep_totals(to->sweep)->jobs, to->taken, to->by);
@@ -496,7 +500,7 @@ int api_submit(struct api_request *request, void *reply, struct error *err)
 	snprintf(client, sizeof(client), "%s %s", request->by, message->token);
 	sweep = sweep_parse(request->payload, request->size, message->file,
 			    api->catalog, err);
-	if (!sweep || check_size(sweep, err) < 0 ||
+	if (!sweep || submit_check_size(sweep, err) < 0 ||
 	    check_secrets(sweep, message, err) < 0 ||
 	    bind_workspaces(api, sweep, message, err) < 0)
 		return -1;
@@ -511,5 +515,5 @@ int api_submit(struct api_request *request, void *reply, struct error *err)
 	row.text = text;
 	row.submitted_ms = clock_wall_ms();
 	to.sweep = sweep;
-	return submit(&to, &row, message, err);
+	return submit_store(&to, &row, message, err);
 }

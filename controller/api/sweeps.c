@@ -95,7 +95,7 @@ struct describing {
 	struct error *err;
 };
 
-static int describe_one(const struct sweep_row *row, void *arg)
+static int sweep_row_describe(const struct sweep_row *row, void *arg)
 {
 	struct describing *describing = arg;
 
@@ -109,9 +109,10 @@ int sweep_describe_id(const struct api *api, uint64_t sweep,
 	struct describing describing = { api, to, err };
 
 	if (sweep)
-		return store_sweep(api->store, sweep, describe_one, &describing,
-				   err);
-	if (store_last_sweep(api->store, describe_one, &describing, err) < 0)
+		return store_sweep(api->store, sweep, sweep_row_describe,
+				   &describing, err);
+	if (store_last_sweep(api->store, sweep_row_describe, &describing, err) <
+	    0)
 		return -1;
 	return to->id ? 0 : error_set(err, ENOENT, "no sweeps exist");
 }
@@ -129,7 +130,7 @@ struct copying {
 	struct error *err;
 };
 
-static int copy_text(const struct sweep_row *row, void *arg)
+static int sweep_copy_text(const struct sweep_row *row, void *arg)
 {
 	struct copying *copying = arg;
 
@@ -146,8 +147,8 @@ int api_text(struct api_request *request, void *reply, struct error *err)
 		return error_set(err, EPERM,
 				 "a viewer may not read sweep files, because "
 				 "they contain values of env");
-	return store_sweep(request->api->store, query->id, copy_text, &copying,
-			   err);
+	return store_sweep(request->api->store, query->id, sweep_copy_text,
+			   &copying, err);
 }
 
 /* store_sweep_fn; ENOENT shows that there is no row. */
@@ -167,7 +168,7 @@ struct owning {
 	struct error *err;
 };
 
-static int check_owner(const struct sweep_row *row, void *arg)
+static int sweep_row_check_owner(const struct sweep_row *row, void *arg)
 {
 	const struct owning *owning = arg;
 	int length = (int)strcspn(row->client, " ");
@@ -186,5 +187,6 @@ int sweep_check_owner(const struct api *api, uint64_t sweep, const char *by,
 {
 	struct owning owning = { by, force, err };
 
-	return store_sweep(api->store, sweep, check_owner, &owning, err);
+	return store_sweep(api->store, sweep, sweep_row_check_owner, &owning,
+			   err);
 }

@@ -69,8 +69,9 @@ static void lost_free(struct artifact_fetches *fetches, struct lost_blob *lost)
 }
 
 /* The node cannot send it: who asks next is told why. */
-static void give_up(struct artifact_fetches *fetches, const struct node *node,
-		    const char *hash, const char *why)
+static void artifact_fetch_give_up(struct artifact_fetches *fetches,
+				   const struct node *node, const char *hash,
+				   const char *why)
 {
 	struct lost_blob *lost = calloc(1, sizeof(*lost));
 
@@ -98,7 +99,8 @@ static bool wait_for_room(struct artifact_fetches *fetches,
 	return true;
 }
 
-static void failed(struct artifact_fetch *fetch, const struct error *err)
+static void artifact_fetch_fail(struct artifact_fetch *fetch,
+				const struct error *err)
 {
 	struct artifact_fetches *fetches = fetch->fetches;
 	struct node *node = fetch->node;
@@ -108,7 +110,7 @@ static void failed(struct artifact_fetch *fetch, const struct error *err)
 	artifact_fetch_free(fetch);
 	if (wait_for_room(fetches, err))
 		return;
-	give_up(fetches, node, hash, err->text);
+	artifact_fetch_give_up(fetches, node, hash, err->text);
 }
 
 static int check_run(sd_event_source *source, void *arg)
@@ -125,7 +127,7 @@ static int check_run(sd_event_source *source, void *arg)
 			continue;
 		rc = chunk_receiver_finish(fetch->receiver, &err);
 		if (rc < 0) {
-			failed(fetch, &err);
+			artifact_fetch_fail(fetch, &err);
 			break;
 		}
 		if (rc == 0) {
@@ -158,7 +160,7 @@ static void end_stalled(struct artifact_fetches *fetches)
 		return;
 	error_set(&err, ETIMEDOUT, "the node sent no data for %d s",
 		  STALL_MS / 1000);
-	failed(fetch, &err);
+	artifact_fetch_fail(fetch, &err);
 }
 
 void artifact_fetch_extend_deadlines(struct artifact_fetches *fetches,
@@ -221,7 +223,8 @@ void artifact_fetches_free(struct artifact_fetches *fetches)
 }
 
 /* chunk_receiver_send_fn */
-static int send_read(void *arg, const struct message_content_read *read)
+static int artifact_fetch_send_read(void *arg,
+				    const struct message_content_read *read)
 {
 	const struct artifact_fetch *fetch = arg;
 
@@ -231,14 +234,15 @@ static int send_read(void *arg, const struct message_content_read *read)
 				      : -1;
 }
 
-static void all_here(struct artifact_fetch *fetch)
+static void artifact_fetch_mark_full(struct artifact_fetch *fetch)
 {
 	fetch->full = true;
 	sd_event_source_set_enabled(fetch->fetches->check, SD_EVENT_ONESHOT);
 }
 
-static void begin(struct artifact_fetches *fetches, struct node *node,
-		  const struct collected_file *file)
+static void artifact_fetch_begin(struct artifact_fetches *fetches,
+				 struct node *node,
+				 const struct collected_file *file)
 {
 	struct artifact_fetch *fetch;
 	struct error err;
@@ -259,21 +263,22 @@ static void begin(struct artifact_fetches *fetches, struct node *node,
 	fetch->node = node;
 	fetch->receiver =
 		chunk_receiver_new(blob_service_contents(fetches->blobs),
-				   file->content, file->bytes, send_read, fetch,
-				   &err);
+				   file->content, file->bytes,
+				   artifact_fetch_send_read, fetch, &err);
 	if (!fetch->receiver) {
 		free(fetch);
 		/* EBUSY: a person uploads the same. */
 		if (!wait_for_room(fetches, &err) &&
 		    (err.code == EPROTO || err.code == E2BIG))
-			give_up(fetches, node, file->content, err.text);
+			artifact_fetch_give_up(fetches, node, file->content,
+					       err.text);
 		return;
 	}
 	fetch->moved_ms = clock_mono_ms();
 	TAILQ_INSERT_TAIL(&fetches->list, fetch, next);
 	fetches->count++;
 	if (chunk_receiver_length(fetch->receiver) == file->bytes)
-		all_here(fetch);
+		artifact_fetch_mark_full(fetch);
 	else if (chunk_receiver_begin(fetch->receiver) < 0)
 		artifact_fetch_free(fetch);
 }
@@ -317,7 +322,7 @@ int artifact_fetch_content(struct artifact_fetches *fetches, struct node *node,
 		return 1;
 	if (take_lost(fetches, node, hash, err))
 		return -1;
-	begin(fetches, node, &file);
+	artifact_fetch_begin(fetches, node, &file);
 	return take_lost(fetches, node, hash, err) ? -1 : 0;
 }
 
@@ -340,9 +345,9 @@ void artifact_fetch_piece(struct artifact_fetches *fetches, struct node *node,
 	fetch->moved_ms = clock_mono_ms();
 	rc = chunk_receiver_piece(fetch->receiver, piece, data, size, &err);
 	if (rc > 0)
-		all_here(fetch);
+		artifact_fetch_mark_full(fetch);
 	else if (rc < 0)
-		failed(fetch, &err);
+		artifact_fetch_fail(fetch, &err);
 }
 
 void artifact_fetch_gone(struct artifact_fetches *fetches,
@@ -363,8 +368,8 @@ void artifact_fetch_gone(struct artifact_fetches *fetches,
 	}
 }
 
-static bool add_file(struct artifact_fetch_list *list,
-		     const struct file_info *file)
+static bool artifact_fetch_list_file(struct artifact_fetch_list *list,
+				     const struct file_info *file)
 {
 	cJSON *item = codec_object(&file_info_schema, file, NULL);
 	char *text = cJSON_PrintUnformatted(item);
@@ -402,7 +407,7 @@ int artifact_fetch_keep(struct artifact_fetches *fetches,
 					: file->text,
 		};
 
-		if (add_file(list, &info) && here &&
+		if (artifact_fetch_list_file(list, &info) && here &&
 		    blob_users_keep_file(blob_service_contents(fetches->blobs),
 					 job_id(task_job(task)), file->content,
 					 err) < 0)

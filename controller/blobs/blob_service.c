@@ -41,9 +41,9 @@ struct blob_service {
 };
 
 /* chunk_sender_send_fn; peers are nodes. */
-static int give(void *arg, void *peer,
-		const struct message_content_piece *piece, const void *data,
-		size_t size)
+static int blob_give_piece(void *arg, void *peer,
+			   const struct message_content_piece *piece,
+			   const void *data, size_t size)
 {
 	const struct node *node = peer;
 
@@ -70,7 +70,7 @@ struct blob_service *blob_service_new(const struct blob_service_config *config,
 	if (!blobs->contents)
 		return NULL;
 	blobs->chunk_sender = chunk_sender_new(config->loop, blobs->contents,
-					       give, NULL, err);
+					       blob_give_piece, NULL, err);
 	blobs->distribution = distribution_tree_new(err);
 	blobs->uploads = blob_uploads_new(blobs->contents, err);
 	return blobs->chunk_sender && blobs->distribution && blobs->uploads
@@ -173,7 +173,8 @@ int blob_service_get(struct blob_service *blobs,
 
 /* Nodes. */
 
-static void send(struct node *node, enum message_type type, const void *body)
+static void blob_send_message(struct node *node, enum message_type type,
+			      const void *body)
 {
 	struct error err;
 
@@ -194,20 +195,21 @@ static bool name_source(struct blob_service *blobs, struct node *to,
 	    sharing_of(blobs, source)->gives_failed >= BLOB_SERVICE_FAILURES)
 		return false;
 	grant.public = (char *)wire_peer_public(node_peer(to));
-	send(source, MESSAGE_CONTENT_GRANT, &grant);
+	blob_send_message(source, MESSAGE_CONTENT_GRANT, &grant);
 	from->name = (char *)node_name(source);
 	from->endpoint = node_view(source)->peers;
 	from->public = (char *)wire_peer_public(node_peer(source));
 	return true;
 }
 
-static void refuse(struct node *node, const char *hash, const struct error *why)
+static void blob_refuse_content(struct node *node, const char *hash,
+				const struct error *why)
 {
 	struct message_content_from from = { .hash = (char *)hash,
 					     .code = why->code,
 					     .text = (char *)why->text };
 
-	send(node, MESSAGE_CONTENT_FROM, &from);
+	blob_send_message(node, MESSAGE_CONTENT_FROM, &from);
 }
 
 /* Note from what nodes report which of them can reach each other. */
@@ -267,7 +269,7 @@ static void advise(struct blob_service *blobs, struct node *node,
 						      &err);
 
 	if (rc < 0) {
-		refuse(node, want->hash, &err);
+		blob_refuse_content(node, want->hash, &err);
 		return;
 	}
 	if (source && !name_source(blobs, node, source, &from)) {
@@ -278,7 +280,7 @@ static void advise(struct blob_service *blobs, struct node *node,
 	log_debug("content=%.12s node=%s from=%s at=%" PRIu64, want->hash,
 		  node_name(node), from.name ? from.name : "here",
 		  want->length);
-	send(node, MESSAGE_CONTENT_FROM, &from);
+	blob_send_message(node, MESSAGE_CONTENT_FROM, &from);
 }
 
 /* The content is not here. A node that awaits it is told only if it will not
@@ -306,7 +308,7 @@ static void send_none(struct blob_service *blobs, struct node *node,
 			  "more); submit its sweep again, or load its image "
 			  "file",
 			  want->hash);
-	refuse(node, want->hash, &err);
+	blob_refuse_content(node, want->hash, &err);
 }
 
 void blob_service_want(struct blob_service *blobs, struct node *node,
@@ -319,7 +321,7 @@ void blob_service_want(struct blob_service *blobs, struct node *node,
 	if (blob_store_look(blobs->contents, want->hash, &bytes, &whole, &err) <
 	    0) {
 		if (!want->source)
-			refuse(node, want->hash, &err);
+			blob_refuse_content(node, want->hash, &err);
 		return;
 	}
 	arrives = !whole && blob_uploads_find(blobs->uploads, want->hash,
@@ -334,7 +336,7 @@ void blob_service_want(struct blob_service *blobs, struct node *node,
 		error_set(&err, EPROTO,
 			  "content %.12s: the offset is beyond its end",
 			  want->hash);
-		refuse(node, want->hash, &err);
+		blob_refuse_content(node, want->hash, &err);
 	} else if (!want->source) {
 		advise(blobs, node, want, bytes);
 	} else if (node_view(node)->peers) {
@@ -357,7 +359,8 @@ void blob_service_revoked(struct blob_service *blobs, const char *name)
 	struct message_content_grant grant = { .name = (char *)name };
 
 	for (size_t i = 0; i < node_count(blobs->nodes); i++)
-		send(node_at(blobs->nodes, i), MESSAGE_CONTENT_GRANT, &grant);
+		blob_send_message(node_at(blobs->nodes, i),
+				  MESSAGE_CONTENT_GRANT, &grant);
 }
 
 void blob_service_gone(struct blob_service *blobs, struct node *node)

@@ -47,8 +47,8 @@ struct distribution_tree *distribution_tree_new(struct error *err)
 	return distribution;
 }
 
-static void forget(struct distribution_tree *distribution,
-		   struct spread *spread)
+static void spread_forget(struct distribution_tree *distribution,
+			  struct spread *spread)
 {
 	struct member *member;
 
@@ -66,13 +66,14 @@ void distribution_tree_free(struct distribution_tree *distribution)
 	if (!distribution)
 		return;
 	while (!TAILQ_EMPTY(&distribution->spreads))
-		forget(distribution, TAILQ_FIRST(&distribution->spreads));
+		spread_forget(distribution,
+			      TAILQ_FIRST(&distribution->spreads));
 	free(distribution);
 }
 
-static struct spread *spread_of(struct distribution_tree *distribution,
-				const char *hash, uint64_t bytes,
-				struct error *err)
+static struct spread *spread_get(struct distribution_tree *distribution,
+				 const char *hash, uint64_t bytes,
+				 struct error *err)
 {
 	struct spread *spread;
 
@@ -90,7 +91,8 @@ static struct spread *spread_of(struct distribution_tree *distribution,
 	if (!spread)
 		return error_null(error_nomem(err, "contents"));
 	if (distribution->count == DISTRIBUTION_TREE_CONTENTS_MAX)
-		forget(distribution, TAILQ_FIRST(&distribution->spreads));
+		spread_forget(distribution,
+			      TAILQ_FIRST(&distribution->spreads));
 	memcpy(spread->hash, hash, sizeof(spread->hash));
 	spread->bytes = bytes;
 	TAILQ_INIT(&spread->members);
@@ -176,8 +178,8 @@ static bool may_give(const struct spread *spread,
 	       !has_failed(to, chunk_sender->node) && !fed_by(chunk_sender, to);
 }
 
-static struct member *choose(const struct spread *spread,
-			     const struct member *to)
+static struct member *spread_choose_giver(const struct spread *spread,
+					  const struct member *to)
 {
 	struct member *member, *best = NULL;
 
@@ -196,7 +198,7 @@ int distribution_tree_has(struct distribution_tree *distribution,
 			  const char *hash, uint64_t bytes, const char *node,
 			  uint64_t length, struct error *err)
 {
-	struct spread *spread = spread_of(distribution, hash, bytes, err);
+	struct spread *spread = spread_get(distribution, hash, bytes, err);
 
 	return spread && member_of(spread, node, length, err) ? 0 : -1;
 }
@@ -241,7 +243,7 @@ int distribution_tree_source(struct distribution_tree *distribution,
 			     uint64_t length, const char *failed,
 			     const char **source, struct error *err)
 {
-	struct spread *spread = spread_of(distribution, hash, bytes, err);
+	struct spread *spread = spread_get(distribution, hash, bytes, err);
 	struct member *member =
 		spread ? member_of(spread, node, length, err) : NULL;
 	struct member *best;
@@ -251,7 +253,7 @@ int distribution_tree_source(struct distribution_tree *distribution,
 	if (failed && *failed)
 		note_failure(spread, member, failed);
 	set_source(member, NULL); /* its old source may serve it again */
-	best = choose(spread, member);
+	best = spread_choose_giver(spread, member);
 	set_source(member, best);
 	member->asking = length < spread->bytes;
 	*source = best ? best->node : NULL;

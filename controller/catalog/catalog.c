@@ -65,8 +65,9 @@ const struct value *catalog_flagperf(const struct catalog *catalog)
 }
 
 /* The catalog's own entries come before those of its base. */
-static const void *find(const struct catalog *catalog, enum catalog_kind kind,
-			const char *vendor, const char *name)
+static const void *catalog_find_entry(const struct catalog *catalog,
+				      enum catalog_kind kind,
+				      const char *vendor, const char *name)
 {
 	const void *found = NULL;
 
@@ -78,13 +79,14 @@ static const void *find(const struct catalog *catalog, enum catalog_kind kind,
 const struct model *catalog_model(const struct catalog *catalog,
 				  const char *name)
 {
-	return find(catalog, CATALOG_MODEL, NULL, name);
+	return catalog_find_entry(catalog, CATALOG_MODEL, NULL, name);
 }
 
 const struct framework *catalog_framework(const struct catalog *catalog,
 					  const char *name)
 {
-	const void *found = find(catalog, CATALOG_FRAMEWORK, NULL, name);
+	const void *found =
+		catalog_find_entry(catalog, CATALOG_FRAMEWORK, NULL, name);
 
 	for (; catalog && !found; catalog = catalog->base)
 		found = name_index_find_version(&catalog->indexes
@@ -94,10 +96,11 @@ const struct framework *catalog_framework(const struct catalog *catalog,
 }
 
 /* Add the frameworks that this one is `like`, and then itself. */
-static int add_formats(const struct catalog *catalog,
-		       const struct framework *framework,
-		       const struct value *place, struct formats *formats,
-		       size_t depth, struct error *err)
+static int framework_add_formats(const struct catalog *catalog,
+				 const struct framework *framework,
+				 const struct value *place,
+				 struct formats *formats, size_t depth,
+				 struct error *err)
 {
 	const struct value *like = value_get(framework->log, "like");
 
@@ -110,8 +113,9 @@ static int add_formats(const struct catalog *catalog,
 		return -1;
 	for (size_t i = 0; like && i < value_count(like); i++) {
 		const struct value *name = value_at(like, i);
-		const struct framework *other = find(catalog, CATALOG_FRAMEWORK,
-						     NULL, value_text(name));
+		const struct framework *other =
+			catalog_find_entry(catalog, CATALOG_FRAMEWORK, NULL,
+					   value_text(name));
 
 		if (!other)
 			return catalog_unknown(catalog, CATALOG_FRAMEWORK, name,
@@ -120,8 +124,8 @@ static int add_formats(const struct catalog *catalog,
 			return value_error(name, err,
 					   "%s, which has no log rules",
 					   other->name);
-		if (add_formats(catalog, other, name, formats, depth + 1, err) <
-		    0)
+		if (framework_add_formats(catalog, other, name, formats,
+					  depth + 1, err) < 0)
 			return -1;
 	}
 	for (size_t i = 0; i < formats->count; i++)
@@ -139,7 +143,8 @@ int catalog_formats(const struct catalog *catalog,
 		    struct error *err)
 {
 	formats->count = 0;
-	return add_formats(catalog, framework, framework->log, formats, 0, err);
+	return framework_add_formats(catalog, framework, framework->log,
+				     formats, 0, err);
 }
 
 int catalog_logs(const struct catalog *catalog,
@@ -187,13 +192,13 @@ void catalog_rules_hash(const struct catalog *catalog,
 const struct vendor *catalog_vendor(const struct catalog *catalog,
 				    const char *name)
 {
-	return find(catalog, CATALOG_VENDOR, NULL, name);
+	return catalog_find_entry(catalog, CATALOG_VENDOR, NULL, name);
 }
 
 const struct chip *catalog_chip(const struct catalog *catalog,
 				const char *vendor, const char *name)
 {
-	return find(catalog, CATALOG_CHIP, vendor, name);
+	return catalog_find_entry(catalog, CATALOG_CHIP, vendor, name);
 }
 
 const struct value *vendor_framework_image(const struct catalog *catalog,

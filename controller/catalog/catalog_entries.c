@@ -38,8 +38,8 @@ static int read_count(const struct value *entry, const char *key,
 	return value ? value_u32(value, 1, 1 << 30, count, err) : 0;
 }
 
-static int read_source(const struct value *entry, const char **text,
-		       struct error *err)
+static int entry_read_source(const struct value *entry, const char **text,
+			     struct error *err)
 {
 	const struct value *source = value_get(entry, "source");
 
@@ -76,7 +76,7 @@ int catalog_add_model(struct catalog *catalog, const char *name,
 	};
 
 	if (value_check_keys(entry, model_keys, err) < 0 ||
-	    read_source(entry, &model.source, err) < 0 ||
+	    entry_read_source(entry, &model.source, err) < 0 ||
 	    check_stages(model.stages, err) < 0 ||
 	    read_figure(entry, "parameters", &model.parameters, err) < 0 ||
 	    read_figure(entry, "active_parameters", &model.active_parameters,

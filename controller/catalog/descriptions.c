@@ -35,8 +35,9 @@ static int add_profile(struct catalog *catalog, const char *file,
 	return catalog_add_vendor(catalog, list[profiles->count++], err);
 }
 
-static int add_text(struct catalog *catalog, enum catalog_kind kind,
-		    const char *name, const char *text, struct error *err)
+static int descriptions_add_text(struct catalog *catalog,
+				 enum catalog_kind kind, const char *name,
+				 const char *text, struct error *err)
 {
 	const struct value *root;
 	char file[200], hash[65];
@@ -56,8 +57,9 @@ static int add_text(struct catalog *catalog, enum catalog_kind kind,
 	return catalog_add_framework(catalog, name, root, hash, err);
 }
 
-static int add_kind(struct catalog *catalog, enum catalog_kind kind,
-		    const cJSON *list, size_t *bytes, struct error *err)
+static int descriptions_add_kind(struct catalog *catalog,
+				 enum catalog_kind kind, const cJSON *list,
+				 size_t *bytes, struct error *err)
 {
 	const cJSON *item;
 
@@ -87,7 +89,8 @@ static int add_kind(struct catalog *catalog, enum catalog_kind kind,
 					 "descriptions: expected at most %d "
 					 "KiB",
 					 DESCRIPTIONS_BYTES_MAX >> 10);
-		if (add_text(catalog, kind, item->string, text, err) < 0)
+		if (descriptions_add_text(catalog, kind, item->string, text,
+					  err) < 0)
 			return -1;
 	}
 	return 0;
@@ -125,8 +128,9 @@ struct catalog *catalog_with_descriptions(const struct catalog *base,
 	if (!catalog || check_kinds(described, err) < 0)
 		return NULL;
 	for (size_t kind = 0; kind < KINDS; kind++)
-		if (add_kind(catalog, (enum catalog_kind)kind,
-			     json_get(described, kinds[kind]), &bytes, err) < 0)
+		if (descriptions_add_kind(catalog, (enum catalog_kind)kind,
+					  json_get(described, kinds[kind]),
+					  &bytes, err) < 0)
 			return NULL;
 	return take(catalog);
 }
@@ -217,8 +221,9 @@ static cJSON *exact(const struct value *value)
 	return list;
 }
 
-static const struct value *entry_of(const struct catalog *catalog,
-				    enum catalog_kind kind, const char *name)
+static const struct value *
+descriptions_find_entry(const struct catalog *catalog, enum catalog_kind kind,
+			const char *name)
 {
 	const struct framework *framework;
 	const struct vendor *vendor;
@@ -243,7 +248,8 @@ static const struct value *entry_of(const struct catalog *catalog,
 char *descriptions_text(const struct catalog *catalog, enum catalog_kind kind,
 			const char *name)
 {
-	const struct value *entry = entry_of(catalog, kind, name);
+	const struct value *entry =
+		descriptions_find_entry(catalog, kind, name);
 	cJSON *json = entry ? exact(entry) : NULL;
 	char *text = json ? cJSON_PrintUnformatted(json) : NULL;
 

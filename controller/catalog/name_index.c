@@ -43,7 +43,7 @@ static void make_plain(const char *text, char plain[PLAIN_BYTES])
 }
 
 /* The text behind `start`; NULL: the text does not begin with it. */
-static const char *behind(const char *text, const char *start)
+static const char *name_skip_start(const char *text, const char *start)
 {
 	size_t size = strlen(start);
 
@@ -63,10 +63,10 @@ bool name_match(const struct name *name, const char *text)
 	rest = found;
 	if (name->vendor) {
 		make_plain(name->vendor, before);
-		tail = behind(found, before);
+		tail = name_skip_start(found, before);
 		rest = tail && *tail ? tail : found;
 	}
-	tail = behind(rest, known);
+	tail = name_skip_start(rest, known);
 	if (name->gib)
 		snprintf(memory, sizeof(memory), "%ug", name->gib);
 	return tail && (!*tail || (*memory && !strcmp(tail, memory)));
@@ -137,8 +137,8 @@ const void *name_index_find_version(const struct name_index *name_index,
 	return found;
 }
 
-static int add_name(struct name_index *name_index, struct name name,
-		    const struct value *place, struct error *err)
+static int name_index_add_name(struct name_index *name_index, struct name name,
+			       const struct value *place, struct error *err)
 {
 	struct name *names;
 
@@ -168,7 +168,7 @@ int name_index_add(struct name_index *name_index, const void *item,
 	name.index = name_index->count;
 	memcpy((char *)items + name_index->count++ * name_index->size, item,
 	       name_index->size);
-	if (add_name(name_index, name, entry, err) < 0)
+	if (name_index_add_name(name_index, name, entry, err) < 0)
 		return -1;
 	if (!aliases)
 		return 0;
@@ -179,7 +179,7 @@ int name_index_add(struct name_index *name_index, const void *item,
 
 		if (value_string(alias, NAME_INDEX_NAME_BYTES, &name.text,
 				 err) < 0 ||
-		    add_name(name_index, name, alias, err) < 0)
+		    name_index_add_name(name_index, name, alias, err) < 0)
 			return -1;
 	}
 	return 0;

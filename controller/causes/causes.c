@@ -63,8 +63,8 @@ struct clean {
 	size_t host_size;
 };
 
-static bool find(struct causes *causes, enum failure_kind kind,
-		 const struct clean *line, struct failure_hit *hit)
+static bool causes_find_hit(struct causes *causes, enum failure_kind kind,
+			    const struct clean *line, struct failure_hit *hit)
 {
 	return failure_patterns_find(causes->patterns, kind, &causes->pairs,
 				     line->text, line->size, false, hit);
@@ -77,7 +77,7 @@ static void take_prefixes(struct causes *causes, struct clean *line)
 	line->rank = END_UNKNOWN;
 	line->host = NULL;
 	for (int i = 0; i < PREFIXES_MAX; i++) {
-		if (!find(causes, FAILURE_PREFIX, line, &hit))
+		if (!causes_find_hit(causes, FAILURE_PREFIX, line, &hit))
 			return;
 		if (line->rank == END_UNKNOWN)
 			line->rank = hit_number(&hit, GROUP_RANK, END_UNKNOWN);
@@ -90,7 +90,7 @@ static void take_prefixes(struct causes *causes, struct clean *line)
 	}
 }
 
-static bool has(const struct clean *line, const char *text)
+static bool line_has_text(const struct clean *line, const char *text)
 {
 	return memmem(line->text, line->size, text, strlen(text)) != NULL;
 }
@@ -136,7 +136,7 @@ static char *quoted(const char *text, size_t size)
  * order is replaced, the last one of several, unless it is better than the new
  * one.
  */
-static struct cause *place(struct causes *causes, uint32_t order)
+static struct cause *cause_place(struct causes *causes, uint32_t order)
 {
 	size_t worst = 0;
 
@@ -154,8 +154,9 @@ static struct cause *place(struct causes *causes, uint32_t order)
 	return &causes->all[worst];
 }
 
-static int64_t rank_of(const struct causes *causes,
-		       const struct failure_hit *hit, const struct clean *line)
+static int64_t causes_find_rank(const struct causes *causes,
+				const struct failure_hit *hit,
+				const struct clean *line)
 {
 	int64_t rank = hit_number(hit, GROUP_RANK, END_UNKNOWN);
 
@@ -178,14 +179,14 @@ static int take_cause(struct causes *causes, const struct failure_hit *hit,
 
 	if (!text)
 		return -1;
-	cause = place(causes, hit->meaning->order);
+	cause = cause_place(causes, hit->meaning->order);
 	if (!cause) {
 		free(text);
 		return 0;
 	}
 	*cause = (struct cause){
 		.class = hit->meaning->class,
-		.rank = rank_of(causes, hit, line),
+		.rank = causes_find_rank(causes, hit, line),
 		.line = text,
 		.line_number = causes->number,
 		.offset = causes->offset,
@@ -250,7 +251,7 @@ static int finish_cause(struct causes *causes, const struct clean *line)
 
 	causes->unfinished = NULL;
 	if (indented(line) || line->text[0] == '-' || line->text[0] == '=' ||
-	    has(line, "Traceback (most recent call last)"))
+	    line_has_text(line, "Traceback (most recent call last)"))
 		return 0;
 	text = quoted(line->text, line->size);
 	if (!text)
@@ -287,13 +288,13 @@ static void take_quote(struct causes *causes, const struct clean *line)
 /* Is the line a part of a traceback? */
 static bool frames(struct causes *causes, const struct clean *line)
 {
-	if (has(line, "Traceback (most recent call last)")) {
+	if (line_has_text(line, "Traceback (most recent call last)")) {
 		causes->frame = causes->number;
 		return true;
 	}
 	if (!indented(line))
 		return false;
-	if (has(line, "  File \"") ||
+	if (line_has_text(line, "  File \"") ||
 	    (causes->frame > causes->raised &&
 	     causes->number - causes->frame <= TRACEBACK_REACH))
 		causes->frame = causes->number;
@@ -305,7 +306,7 @@ static void take_fact(struct causes *causes, const struct clean *line)
 	struct failure_hit hit;
 	int64_t speaker;
 
-	if (!find(causes, FAILURE_FACT, line, &hit))
+	if (!causes_find_hit(causes, FAILURE_FACT, line, &hit))
 		return;
 	if (hit.meaning->gives_up)
 		causes->gave_up = causes->progress + 1;
@@ -317,7 +318,7 @@ static void take_fact(struct causes *causes, const struct clean *line)
 	process_ends_take(&causes->ends, &hit);
 }
 
-static int take_line(struct causes *causes, struct clean *line)
+static int causes_take_line(struct causes *causes, struct clean *line)
 {
 	bool reach = causes->frame &&
 		     causes->number - causes->frame <= TRACEBACK_REACH;
@@ -332,11 +333,11 @@ static int take_line(struct causes *causes, struct clean *line)
 	take_quote(causes, line);
 	if (causes->unfinished && finish_cause(causes, line) < 0)
 		return -1;
-	if (find(causes, FAILURE_IGNORE, line, &hit))
+	if (causes_find_hit(causes, FAILURE_IGNORE, line, &hit))
 		return 0;
 	inside = frames(causes, line);
 	/* The source line of a frame is no message. */
-	if (inside && reach && has(line, "raise "))
+	if (inside && reach && line_has_text(line, "raise "))
 		return 0;
 	if (failure_patterns_find(causes->patterns, FAILURE_CAUSE,
 				  &causes->pairs, line->text, line->size,
@@ -349,7 +350,7 @@ static int take_line(struct causes *causes, struct clean *line)
 		return 0;
 	/* Progress before the first cause does not count. */
 	if ((causes->count || causes->gave_up) &&
-	    find(causes, FAILURE_PROGRESS, line, &hit)) {
+	    causes_find_hit(causes, FAILURE_PROGRESS, line, &hit)) {
 		causes->progress++;
 		return 0;
 	}
@@ -359,7 +360,7 @@ static int take_line(struct causes *causes, struct clean *line)
 }
 
 /* Read the line that ends here. */
-static int end_line(struct causes *causes, bool newline)
+static int causes_end_line(struct causes *causes, bool newline)
 {
 	struct clean line = { .text = causes->partial.data };
 	int rc = 0;
@@ -368,7 +369,7 @@ static int end_line(struct causes *causes, bool newline)
 	if (causes->partial.size) {
 		line.size = without_escapes(causes->partial.data,
 					    causes->partial.size);
-		rc = take_line(causes, &line);
+		rc = causes_take_line(causes, &line);
 		/* The memory stays for the next line. */
 		causes->partial.size = 0;
 	}
@@ -399,7 +400,7 @@ int causes_feed(struct causes *causes, const void *data, size_t size,
 		if (stop == end)
 			return 0;
 		causes->fed++;
-		if (end_line(causes, *stop == '\n') < 0)
+		if (causes_end_line(causes, *stop == '\n') < 0)
 			return error_nomem(err, "causes");
 		at = stop + 1;
 	}
@@ -408,7 +409,8 @@ int causes_feed(struct causes *causes, const void *data, size_t size,
 
 int causes_finish(struct causes *causes, struct error *err)
 {
-	return end_line(causes, false) < 0 ? error_nomem(err, "causes") : 0;
+	return causes_end_line(causes, false) < 0 ? error_nomem(err, "causes")
+						  : 0;
 }
 
 bool causes_gave_up(const struct causes *causes)

@@ -118,8 +118,8 @@ static void add_other(struct diagnosis *diagnosis, const struct cause *cause)
 	diagnosis->others[at] = cause;
 }
 
-static const struct cause *choose(const struct causes *causes, bool failed,
-				  bool known)
+static const struct cause *cause_choose(const struct causes *causes,
+					bool failed, bool known)
 {
 	const struct cause *best = NULL, *past = NULL;
 
@@ -147,7 +147,7 @@ void causes_diagnose(const struct causes *causes, bool failed,
 					 .exit_code = END_CODE_UNKNOWN };
 	for (size_t i = 0; i < causes->count; i++)
 		final |= causes->all[i].meaning->final;
-	cause = choose(causes, final, failed);
+	cause = cause_choose(causes, final, failed);
 	if (!cause)
 		return;
 	diagnosis->cause = cause;
@@ -163,7 +163,8 @@ void causes_diagnose(const struct causes *causes, bool failed,
 			add_other(diagnosis, &causes->all[i]);
 }
 
-static void add_text(cJSON *object, const char *name, const char *text)
+static void diagnosis_add_text(cJSON *object, const char *name,
+			       const char *text)
 {
 	if (text && *text)
 		cJSON_AddStringToObject(object, name, text);
@@ -171,8 +172,8 @@ static void add_text(cJSON *object, const char *name, const char *text)
 		cJSON_AddNullToObject(object, name);
 }
 
-static void add_number(cJSON *object, const char *name, bool known,
-		       int64_t number)
+static void diagnosis_add_number(cJSON *object, const char *name, bool known,
+				 int64_t number)
 {
 	if (known)
 		cJSON_AddNumberToObject(object, name, (double)number);
@@ -182,9 +183,9 @@ static void add_number(cJSON *object, const char *name, bool known,
 
 static void add_cause(cJSON *object, const struct cause *cause)
 {
-	add_text(object, "line", cause ? cause->line : NULL);
-	add_number(object, "line_number", cause != NULL,
-		   cause ? (int64_t)cause->line_number : 0);
+	diagnosis_add_text(object, "line", cause ? cause->line : NULL);
+	diagnosis_add_number(object, "line_number", cause != NULL,
+			     cause ? (int64_t)cause->line_number : 0);
 }
 
 cJSON *diagnosis_json(const struct diagnosis *diagnosis)
@@ -192,25 +193,29 @@ cJSON *diagnosis_json(const struct diagnosis *diagnosis)
 	cJSON *object = cJSON_CreateObject();
 	cJSON *others;
 
-	add_text(object, "class", causes_class_name(diagnosis->class));
-	add_number(object, "rank", diagnosis->rank != END_UNKNOWN,
-		   diagnosis->rank);
-	add_text(object, "host", diagnosis->host);
-	add_number(object, "exit_code",
-		   diagnosis->exit_code != END_CODE_UNKNOWN,
-		   diagnosis->exit_code);
-	add_text(object, "signal", diagnosis->signal);
+	diagnosis_add_text(object, "class",
+			   causes_class_name(diagnosis->class));
+	diagnosis_add_number(object, "rank", diagnosis->rank != END_UNKNOWN,
+			     diagnosis->rank);
+	diagnosis_add_text(object, "host", diagnosis->host);
+	diagnosis_add_number(object, "exit_code",
+			     diagnosis->exit_code != END_CODE_UNKNOWN,
+			     diagnosis->exit_code);
+	diagnosis_add_text(object, "signal", diagnosis->signal);
 	add_cause(object, diagnosis->cause);
-	add_number(object, "offset", diagnosis->cause != NULL,
-		   diagnosis->cause ? (int64_t)diagnosis->cause->offset : 0);
+	diagnosis_add_number(object, "offset", diagnosis->cause != NULL,
+			     diagnosis->cause
+				     ? (int64_t)diagnosis->cause->offset
+				     : 0);
 	others = cJSON_AddArrayToObject(object, "others");
 	for (size_t i = 0; others && i < diagnosis->other_count; i++) {
 		const struct cause *cause = diagnosis->others[i];
 		cJSON *other = cJSON_CreateObject();
 
-		add_text(other, "class", causes_class_name(cause->class));
-		add_number(other, "rank", cause->rank != END_UNKNOWN,
-			   cause->rank);
+		diagnosis_add_text(other, "class",
+				   causes_class_name(cause->class));
+		diagnosis_add_number(other, "rank", cause->rank != END_UNKNOWN,
+				     cause->rank);
 		add_cause(other, cause);
 		cJSON_AddItemToArray(others, other);
 	}

@@ -82,9 +82,11 @@ static void find_pairs(struct pattern *pattern, const char *expression)
 			(uint16_t)line_pair(literal + i);
 }
 
-static int add(struct failure_patterns *patterns, enum failure_kind kind,
-	       const struct value *expression,
-	       const struct failure_meaning *meaning, struct error *err)
+static int failure_pattern_add(struct failure_patterns *patterns,
+			       enum failure_kind kind,
+			       const struct value *expression,
+			       const struct failure_meaning *meaning,
+			       struct error *err)
 {
 	size_t count = patterns->counts[kind];
 	struct pattern *grown, *pattern;
@@ -169,8 +171,8 @@ static int read_cause(struct failure_patterns *patterns,
 	meaning.class = (enum causes_class)(number + 1);
 	snprintf(meaning.signal, sizeof(meaning.signal), "%s", name);
 	for (size_t i = 0; i < value_count(match); i++)
-		if (add(patterns, FAILURE_CAUSE, value_at(match, i), &meaning,
-			err) < 0)
+		if (failure_pattern_add(patterns, FAILURE_CAUSE,
+					value_at(match, i), &meaning, err) < 0)
 			return -1;
 	return 0;
 }
@@ -197,11 +199,13 @@ static int read_fact(struct failure_patterns *patterns,
 	}
 	if (read_flag(entry, "gives_up", &meaning.gives_up, err) < 0)
 		return -1;
-	return add(patterns, FAILURE_FACT, match, &meaning, err);
+	return failure_pattern_add(patterns, FAILURE_FACT, match, &meaning,
+				   err);
 }
 
-static int read_all(struct failure_patterns *patterns, const struct value *root,
-		    struct error *err)
+static int failure_patterns_read_all(struct failure_patterns *patterns,
+				     const struct value *root,
+				     struct error *err)
 {
 	static const struct failure_meaning none;
 
@@ -218,8 +222,10 @@ static int read_all(struct failure_patterns *patterns, const struct value *root,
 					 ? read_cause(patterns, entry, err)
 				 : k == FAILURE_FACT
 					 ? read_fact(patterns, entry, err)
-					 : add(patterns, (enum failure_kind)k,
-					       entry, &none, err);
+					 : failure_pattern_add(
+						   patterns,
+						   (enum failure_kind)k, entry,
+						   &none, err);
 
 			if (rc < 0)
 				return -1;
@@ -250,14 +256,15 @@ struct failure_patterns *failure_patterns_read(const char *path,
 	pcre2_set_match_limit(patterns->context, MATCH_STEPS);
 	pcre2_set_heap_limit(patterns->context, HEAP_KIB);
 	pcre2_jit_stack_assign(patterns->context, NULL, patterns->stack);
-	if (read_all(patterns, document_root(document), err) < 0)
+	if (failure_patterns_read_all(patterns, document_root(document), err) <
+	    0)
 		return NULL;
 	return take(patterns);
 }
 
-static void fill(const struct failure_patterns *patterns,
-		 const struct pattern *pattern, int pairs, const char *line,
-		 struct failure_hit *hit)
+static void failure_pattern_fill_hit(const struct failure_patterns *patterns,
+				     const struct pattern *pattern, int pairs,
+				     const char *line, struct failure_hit *hit)
 {
 	const PCRE2_SIZE *places = pcre2_get_ovector_pointer(patterns->match);
 
@@ -292,7 +299,7 @@ bool failure_patterns_find(struct failure_patterns *patterns,
 				 patterns->match, patterns->context);
 		if (rc <= 0)
 			continue;
-		fill(patterns, pattern, rc, line, hit);
+		failure_pattern_fill_hit(patterns, pattern, rc, line, hit);
 		return true;
 	}
 	return false;

@@ -47,8 +47,8 @@ static struct process_end *entry(struct process_ends *ends, bool fresh)
 }
 
 /* Is the line about another process than the last entry? */
-static bool begins(const struct process_ends *ends,
-		   const struct failure_hit *hit, int64_t rank)
+static bool process_end_begins(const struct process_ends *ends,
+			       const struct failure_hit *hit, int64_t rank)
 {
 	const struct process_end *last;
 
@@ -84,7 +84,7 @@ void process_ends_take(struct process_ends *ends, const struct failure_hit *hit)
 	}
 	if (!named && code == END_CODE_UNKNOWN)
 		return;
-	end = entry(ends, begins(ends, hit, rank));
+	end = entry(ends, process_end_begins(ends, hit, rank));
 	if (!end || ends->full)
 		return;
 	if (hit->groups[GROUP_HOST].text)

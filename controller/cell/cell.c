@@ -81,8 +81,8 @@ static int framework_layer(const struct cells *cells, const struct value *root,
 }
 
 /* List the paths that begin with the prefix. */
-static int collect(const struct paths *paths, const char *prefix, size_t **list,
-		   size_t *count, struct error *err)
+static int paths_collect(const struct paths *paths, const char *prefix,
+			 size_t **list, size_t *count, struct error *err)
 {
 	*list = calloc(paths_count(paths), sizeof(**list));
 	if (!*list)
@@ -93,8 +93,8 @@ static int collect(const struct paths *paths, const char *prefix, size_t **list,
 	return 0;
 }
 
-static int add_framework(struct cells *cells, const struct value *name,
-			 struct error *err)
+static int cells_add_framework(struct cells *cells, const struct value *name,
+			       struct error *err)
 {
 	const struct framework *framework = NULL;
 	size_t at = 0;
@@ -120,16 +120,16 @@ int cells_prepare(struct cells *cells, const struct value *const *frameworks,
 	if (!cells->layers || !cells->frameworks)
 		return error_nomem(err, "sweep");
 	for (size_t i = 0; i < count; i++)
-		if (add_framework(cells, frameworks[i], err) < 0)
+		if (cells_add_framework(cells, frameworks[i], err) < 0)
 			return -1;
 	cells->used = calloc(paths_count(cells->paths), sizeof(bool));
 	if (!cells->used)
 		return error_nomem(err, "sweep");
-	if (collect(cells->paths, "env.", &cells->env, &cells->env_count, err) <
-	    0)
+	if (paths_collect(cells->paths, "env.", &cells->env, &cells->env_count,
+			  err) < 0)
 		return -1;
-	return collect(cells->paths, "ulimits.", &cells->ulimits,
-		       &cells->ulimit_count, err);
+	return paths_collect(cells->paths, "ulimits.", &cells->ulimits,
+			     &cells->ulimit_count, err);
 }
 
 /* The image of the cell's vendor for the framework; NULL: it has none, or the
@@ -413,8 +413,9 @@ static int check_memory(const struct value *const *values, struct cell *cell)
 	return memory_check(&input, cell->reason, sizeof(cell->reason));
 }
 
-static int build(struct cells *cells, const struct value *const *values,
-		 struct cell *cell, struct error *err)
+static int cell_build_values(struct cells *cells,
+			     const struct value *const *values,
+			     struct cell *cell, struct error *err)
 {
 	if (key_values_read(values, cell, err) < 0 ||
 	    resolve_names(cells, values, cell, err) < 0 ||
@@ -445,7 +446,7 @@ int cell_build(struct cells *cells, const struct value *const *values,
 			  .container.grace_ms = 10000 },
 	};
 
-	if (build(cells, values, &cell, err) < 0)
+	if (cell_build_values(cells, values, &cell, err) < 0)
 		return -1;
 	*out = cell;
 	cell.spec = (struct job_spec){ 0 };

@@ -44,8 +44,8 @@ static void expect_steps(const struct cell_texts *texts, const char *name,
 }
 
 /* interpolate_lookup_fn */
-static int look_up(void *arg, const char *name, struct buffer *out,
-		   struct error *err)
+static int cell_text_look_up(void *arg, const char *name, struct buffer *out,
+			     struct error *err)
 {
 	const struct cell_texts *texts = arg;
 	int path = paths_find(texts->cells->paths, name);
@@ -84,7 +84,8 @@ static const char *look_near(void *arg, const char *name)
 int cell_text_fill(const struct cell_texts *texts, const struct value *value,
 		   size_t max, bool runtime, struct error *err)
 {
-	struct interpolator filler = { look_up, look_near, (void *)texts };
+	struct interpolator filler = { cell_text_look_up, look_near,
+				       (void *)texts };
 	struct buffer *out = &texts->cells->scratch;
 
 	buffer_consume(out, out->size);
@@ -111,8 +112,9 @@ int cell_text_copy(const struct cell_texts *texts, const struct value *value,
 	return *out ? 0 : error_nomem(err, value_file(value));
 }
 
-static int add_word(const struct cell_texts *texts, const struct value *word,
-		    unsigned depth, struct strings *argv, struct error *err);
+static int cell_text_add_word(const struct cell_texts *texts,
+			      const struct value *word, unsigned depth,
+			      struct strings *argv, struct error *err);
 
 /* If the word is just the placeholder of a list, add each entry of the list as
  * a word. 1: done; 0: it is another word.
@@ -144,14 +146,15 @@ static int splice(const struct cell_texts *texts, const struct value *word,
 				   "which is the limit",
 				   LISTS_MAX);
 	for (size_t i = 0; i < value_count(list); i++)
-		if (add_word(texts, value_at(list, i), depth + 1, argv, err) <
-		    0)
+		if (cell_text_add_word(texts, value_at(list, i), depth + 1,
+				       argv, err) < 0)
 			return -1;
 	return 1;
 }
 
-static int add_word(const struct cell_texts *texts, const struct value *word,
-		    unsigned depth, struct strings *argv, struct error *err)
+static int cell_text_add_word(const struct cell_texts *texts,
+			      const struct value *word, unsigned depth,
+			      struct strings *argv, struct error *err)
 {
 	int spliced;
 
@@ -168,5 +171,5 @@ static int add_word(const struct cell_texts *texts, const struct value *word,
 int cell_text_words(const struct cell_texts *texts, const struct value *word,
 		    struct strings *argv, struct error *err)
 {
-	return add_word(texts, word, 0, argv, err);
+	return cell_text_add_word(texts, word, 0, argv, err);
 }

@@ -96,8 +96,8 @@ static bool good_ulimit(const char *text)
 	return false;
 }
 
-static int read_ulimits(const struct cell_texts *texts, struct strings *ulimits,
-			struct error *err)
+static int container_read_ulimits(const struct cell_texts *texts,
+				  struct strings *ulimits, struct error *err)
 {
 	const struct cells *cells = texts->cells;
 
@@ -137,8 +137,9 @@ static int read_path(const struct cell_texts *texts, const struct value *mount,
 			   *out);
 }
 
-static int read_mounts(const struct cell_texts *texts,
-		       struct container_spec *container, struct error *err)
+static int container_read_mounts(const struct cell_texts *texts,
+				 struct container_spec *container,
+				 struct error *err)
 {
 	static const char *const keys[] = { "host", "container", "read_only",
 					    NULL };
@@ -169,8 +170,9 @@ static int read_mounts(const struct cell_texts *texts,
 	return 0;
 }
 
-static int read_file(const struct cell_texts *texts, const struct value *map,
-		     struct file_spec *file, struct error *err)
+static int container_read_file(const struct cell_texts *texts,
+			       const struct value *map, struct file_spec *file,
+			       struct error *err)
 {
 	static const char *const keys[] = { "name", "text", NULL };
 	size_t max = (size_t)key_rules[KEY_FILES].max;
@@ -202,8 +204,9 @@ static const char *file_name(const struct value *map)
 	return value_text(value_get(map, "name"));
 }
 
-static int read_files(const struct cell_texts *texts,
-		      struct container_spec *container, struct error *err)
+static int container_read_files(const struct cell_texts *texts,
+				struct container_spec *container,
+				struct error *err)
 {
 	const struct value *list = texts->values[KEY_FILES];
 
@@ -220,7 +223,7 @@ static int read_files(const struct cell_texts *texts,
 		struct file_spec *file =
 			&container->files[container->files_count++];
 
-		if (read_file(texts, map, file, err) < 0)
+		if (container_read_file(texts, map, file, err) < 0)
 			return -1;
 		for (size_t k = 0; k < i; k++)
 			if (!strcmp(file_name(value_at(list, k)),
@@ -239,8 +242,8 @@ static int check_absolute(const struct value *path, const char *filled,
 			      : value_invalid(path, err, "an absolute path");
 }
 
-static int check_follow(const struct value *pattern, const char *filled,
-			struct error *err)
+static int container_check_follow(const struct value *pattern,
+				  const char *filled, struct error *err)
 {
 	if (*filled && !strstr(filled, "**"))
 		return 0;
@@ -284,7 +287,7 @@ static const struct text_list {
 } text_lists[] = {
 #define PLACE(member) offsetof(struct container_spec, member)
 	{ KEY_NEEDS, NAMES_MAX, PLACE(needs), check_absolute, false },
-	{ KEY_FOLLOW, FOLLOW_MAX, PLACE(follow), check_follow, true },
+	{ KEY_FOLLOW, FOLLOW_MAX, PLACE(follow), container_check_follow, true },
 	{ KEY_COLLECT, COLLECT_MAX, PLACE(collect), check_collect, true },
 	{ KEY_CAPABILITIES, NAMES_MAX, PLACE(capabilities), NULL, false },
 	{ KEY_GROUPS, NAMES_MAX, PLACE(groups), NULL, false },
@@ -385,8 +388,8 @@ static int read_workspace(const struct cell_texts *texts,
 			   container->workspace_folder);
 }
 
-static int read_image(const struct cell_texts *texts, struct cell *cell,
-		      struct error *err)
+static int container_read_image(const struct cell_texts *texts,
+				struct cell *cell, struct error *err)
 {
 	struct container_spec *container = &cell->spec.container;
 	const struct value *image = texts->values[KEY_IMAGE];
@@ -425,13 +428,13 @@ int container_read(struct cells *cells, const struct value *const *values,
 	const struct cell_texts *texts = &filling;
 	struct container_spec *container = &cell->spec.container;
 
-	if (read_image(texts, cell, err) < 0 ||
+	if (container_read_image(texts, cell, err) < 0 ||
 	    read_command(texts, KEY_COMMAND, &container->argv, err) < 0 ||
 	    read_command(texts, KEY_PREPARE, &container->prepare, err) < 0 ||
 	    read_env(texts, &container->env, err) < 0 ||
-	    read_mounts(texts, container, err) < 0 ||
-	    read_files(texts, container, err) < 0 ||
-	    read_ulimits(texts, &container->ulimits, err) < 0 ||
+	    container_read_mounts(texts, container, err) < 0 ||
+	    container_read_files(texts, container, err) < 0 ||
+	    container_read_ulimits(texts, &container->ulimits, err) < 0 ||
 	    read_workspace(texts, container, err) < 0)
 		return -1;
 	for (size_t i = 0; i < sizeof(text_lists) / sizeof(text_lists[0]); i++)

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-static void put_number(struct digest *to, uint64_t number)
+static void cell_key_put_number(struct digest *to, uint64_t number)
 {
 	unsigned char bytes[8];
 
@@ -18,28 +18,30 @@ static void put_number(struct digest *to, uint64_t number)
 }
 
 /* The length precedes the text, so that adjacent texts stay apart. */
-static void put_text(struct digest *to, const char *text)
+static void cell_key_put_text(struct digest *to, const char *text)
 {
 	size_t length = text ? strlen(text) : 0;
 
-	put_number(to, length);
+	cell_key_put_number(to, length);
 	digest_add(to, text ? text : "", length);
 }
 
-static void put_strings(struct digest *to, const struct strings *strings)
+static void cell_key_put_strings(struct digest *to,
+				 const struct strings *strings)
 {
-	put_number(to, strings->count);
+	cell_key_put_number(to, strings->count);
 	for (size_t i = 0; i < strings->count; i++)
-		put_text(to, strings->items[i]);
+		cell_key_put_text(to, strings->items[i]);
 }
 
-static int put_json(struct digest *to, const cJSON *json, struct error *err)
+static int cell_key_put_json(struct digest *to, const cJSON *json,
+			     struct error *err)
 {
 	char *text = json ? cJSON_PrintUnformatted(json) : NULL;
 
 	if (json && !text)
 		return error_nomem(err, "key");
-	put_text(to, text);
+	cell_key_put_text(to, text);
 	cJSON_free(text);
 	return 0;
 }
@@ -47,13 +49,13 @@ static int put_json(struct digest *to, const cJSON *json, struct error *err)
 static int put_fields(struct digest *to, const struct schema *schema,
 		      const void *from, struct error *err);
 
-static int put_list(struct digest *to, const struct field *field,
-		    const char *from, struct error *err)
+static int cell_key_put_list(struct digest *to, const struct field *field,
+			     const char *from, struct error *err)
 {
 	const char *items = *(const char *const *)(from + field->offset);
 	size_t count = *(const size_t *)(from + field->count_offset);
 
-	put_number(to, count);
+	cell_key_put_number(to, count);
 	for (size_t i = 0; i < count; i++)
 		if (put_fields(to, field->schema,
 			       items + i * field->schema->size, err) < 0)
@@ -61,41 +63,41 @@ static int put_list(struct digest *to, const struct field *field,
 	return 0;
 }
 
-static int put_value(struct digest *to, const struct field *field,
-		     const char *from, struct error *err)
+static int cell_key_put_value(struct digest *to, const struct field *field,
+			      const char *from, struct error *err)
 {
 	const void *at = from + field->offset;
 	uint64_t bits;
 
 	switch (field->kind) {
 	case FIELD_BOOL:
-		put_number(to, *(const bool *)at);
+		cell_key_put_number(to, *(const bool *)at);
 		return 0;
 	case FIELD_U32:
-		put_number(to, *(const uint32_t *)at);
+		cell_key_put_number(to, *(const uint32_t *)at);
 		return 0;
 	case FIELD_U64:
-		put_number(to, *(const uint64_t *)at);
+		cell_key_put_number(to, *(const uint64_t *)at);
 		return 0;
 	case FIELD_I64:
-		put_number(to, (uint64_t) * (const int64_t *)at);
+		cell_key_put_number(to, (uint64_t) * (const int64_t *)at);
 		return 0;
 	case FIELD_DOUBLE:
 		memcpy(&bits, at, sizeof(bits));
-		put_number(to, bits);
+		cell_key_put_number(to, bits);
 		return 0;
 	case FIELD_STRING:
-		put_text(to, *(char *const *)at);
+		cell_key_put_text(to, *(char *const *)at);
 		return 0;
 	case FIELD_STRINGS:
-		put_strings(to, at);
+		cell_key_put_strings(to, at);
 		return 0;
 	case FIELD_JSON:
-		return put_json(to, *(cJSON *const *)at, err);
+		return cell_key_put_json(to, *(cJSON *const *)at, err);
 	case FIELD_STRUCT:
 		return put_fields(to, field->schema, at, err);
 	case FIELD_LIST:
-		return put_list(to, field, from, err);
+		return cell_key_put_list(to, field, from, err);
 	default:
 		break; /* a spec has none of the others */
 	}
@@ -110,11 +112,11 @@ static int put_fields(struct digest *to, const struct schema *schema,
 
 		if (field->optional && codec_field_is_zero(field, from))
 			continue;
-		put_text(to, field->name);
-		if (put_value(to, field, from, err) < 0)
+		cell_key_put_text(to, field->name);
+		if (cell_key_put_value(to, field, from, err) < 0)
 			return -1;
 	}
-	put_text(to, ""); /* the end of the struct */
+	cell_key_put_text(to, ""); /* the end of the struct */
 	return 0;
 }
 

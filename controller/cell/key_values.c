@@ -13,8 +13,8 @@
 #define CONFIDENCE 0.95
 #define REPEATS_MAX 10
 
-static int read_text(const struct value *value, size_t max, char **out,
-		     struct error *err)
+static int key_values_read_text(const struct value *value, size_t max,
+				char **out, struct error *err)
 {
 	const char *text;
 
@@ -24,8 +24,9 @@ static int read_text(const struct value *value, size_t max, char **out,
 	return *out ? 0 : error_nomem(err, value_file(value));
 }
 
-static int read_word(const struct value *value, const char *const *words,
-		     char **out, struct error *err)
+static int key_values_read_word(const struct value *value,
+				const char *const *words, char **out,
+				struct error *err)
 {
 	size_t index;
 
@@ -72,8 +73,8 @@ static int read_patience(const struct value *value, const struct key_rule *rule,
 }
 
 /* Read a key with a member in key_rules[]. */
-static int read_key(const struct value *value, size_t key, struct cell *cell,
-		    struct error *err)
+static int key_values_read_key(const struct value *value, size_t key,
+			       struct cell *cell, struct error *err)
 {
 	const struct key_rule *rule = &key_rules[key];
 	void *at = (char *)cell + rule->place;
@@ -101,11 +102,11 @@ static int read_key(const struct value *value, size_t key, struct cell *cell,
 	case TYPE_SIZE:
 		return value_size_bytes(value, rule->min, rule->max, at, err);
 	case TYPE_WORD:
-		return read_word(value, rule->words, at, err);
+		return key_values_read_word(value, rule->words, at, err);
 	case TYPE_CHOICE:
 		return read_choice(value, rule->words, at, err);
 	case TYPE_TEXT:
-		return read_text(value, rule->max, at, err);
+		return key_values_read_text(value, rule->max, at, err);
 	case TYPE_FILLED:
 	case TYPE_OTHER:
 		break;
@@ -113,12 +114,12 @@ static int read_key(const struct value *value, size_t key, struct cell *cell,
 	return 0;
 }
 
-static int read_keys(const struct value *const *values, struct cell *cell,
-		     struct error *err)
+static int key_values_read_keys(const struct value *const *values,
+				struct cell *cell, struct error *err)
 {
 	for (size_t key = 0; key < KEYS; key++)
 		if (values[key] && key_rules[key].place &&
-		    read_key(values[key], key, cell, err) < 0)
+		    key_values_read_key(values[key], key, cell, err) < 0)
 			return -1;
 	cell->shape.has_stage = values[KEY_PARALLEL_STAGE] != NULL;
 	return 0;
@@ -130,8 +131,8 @@ static int compare_labels(const void *a, const void *b)
 }
 
 /* "key=value", as `regatta node label` takes it. */
-static int read_label(const struct value *value, const char **label,
-		      struct error *err)
+static int key_values_read_label(const struct value *value, const char **label,
+				 struct error *err)
 {
 	const char *text, *equals;
 
@@ -163,10 +164,10 @@ static int read_labels(const struct value *value, struct job_spec *spec,
 				   "%zu labels; expected 1 to %" PRIu64, count,
 				   rule->max);
 	for (size_t i = 0; i < count; i++)
-		if (read_label(value_kind(value) == VALUE_LIST
-				       ? value_at(value, i)
-				       : value,
-			       &labels[i], err) < 0)
+		if (key_values_read_label(value_kind(value) == VALUE_LIST
+						  ? value_at(value, i)
+						  : value,
+					  &labels[i], err) < 0)
 			return -1;
 	qsort(labels, count, sizeof(labels[0]), compare_labels);
 	for (size_t i = 0; i < count; i++)
@@ -249,7 +250,7 @@ static int read_after(const struct value *const *values, struct job_spec *spec,
 	return string_set(&spec->follows, words, err);
 }
 
-/* The keys that read_key() cannot read. */
+/* The keys that key_values_read_key() cannot read. */
 static int read_others(const struct value *const *values, struct cell *cell,
 		       struct error *err)
 {
@@ -258,8 +259,8 @@ static int read_others(const struct value *const *values, struct cell *cell,
 
 	/* NULL is the default of engines, "private". */
 	if (ipc && strcmp(value_text(ipc), key_rules[KEY_IPC].fallback) != 0 &&
-	    read_word(ipc, key_rules[KEY_IPC].words, &cell->spec.container.ipc,
-		      err) < 0)
+	    key_values_read_word(ipc, key_rules[KEY_IPC].words,
+				 &cell->spec.container.ipc, err) < 0)
 		return -1;
 	if (read_split(values[KEY_PARALLEL_SPLIT], &cell->shape, err) < 0 ||
 	    read_labels(values[KEY_LABELS], &cell->spec, err) < 0 ||
@@ -287,7 +288,7 @@ static int read_others(const struct value *const *values, struct cell *cell,
 int key_values_read(const struct value *const *values, struct cell *cell,
 		    struct error *err)
 {
-	if (read_keys(values, cell, err) < 0)
+	if (key_values_read_keys(values, cell, err) < 0)
 		return -1;
 	return read_others(values, cell, err);
 }

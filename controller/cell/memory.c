@@ -163,9 +163,9 @@ static void add_term(char *text, size_t size, const char *name, double bytes,
 		snprintf(text + used, size - used, " / %g", shards);
 }
 
-static void describe(const struct memory_input *input,
-		     const struct memory_estimate *estimate, char *reason,
-		     size_t size)
+static void estimate_describe(const struct memory_input *input,
+			      const struct memory_estimate *estimate,
+			      char *reason, size_t size)
 {
 	const struct parallel_layout *shape = input->shape;
 	char bytes[120] = "", experts[40] = "", activations[160] = "";
@@ -209,6 +209,6 @@ int memory_check(const struct memory_input *input, char *reason, size_t size)
 	    estimate.states + estimate.activations <=
 		    input->chip->memory_gib * GIB)
 		return 0;
-	describe(input, &estimate, reason, size);
+	estimate_describe(input, &estimate, reason, size);
 	return -1;
 }

@@ -113,7 +113,7 @@ void overlay_clear(struct overlay *layer)
 	*layer = (struct overlay){ 0 };
 }
 
-static bool good_name(const char *name)
+static bool overlay_name_valid(const char *name)
 {
 	if (!isalpha((unsigned char)*name) && *name != '_')
 		return false;
@@ -188,7 +188,7 @@ static int add_value(struct overlay *layer, struct paths *paths,
 		const char *key = value_key(value, i);
 		char path[PATH_BYTES];
 
-		if (!good_name(key))
+		if (!overlay_name_valid(key))
 			return value_key_error(value, i, err,
 					       "the name is not valid here; "
 					       "expected letters, digits, _ "
@@ -217,7 +217,7 @@ static bool dotted_key(const struct paths *paths, const char *name)
 	if (path >= 0 && path < KEYS)
 		return true;
 	snprintf(top, sizeof(top), "%.*s", (int)(dot - name), name);
-	return key_shape(top) == SHAPE_NAMES && good_name(dot + 1);
+	return key_shape(top) == SHAPE_NAMES && overlay_name_valid(dot + 1);
 }
 
 static int expect_scalars(const struct value *map, struct error *err)
@@ -262,7 +262,7 @@ int overlay_add(struct overlay *layer, struct paths *paths, const char *name,
 	case SHAPE_UNKNOWN:
 		if (dotted_key(paths, name) && value_kind(value) != VALUE_MAP)
 			return add_leaf(layer, paths, name, value, err);
-		if (!good_name(name))
+		if (!overlay_name_valid(name))
 			return value_error(value, err,
 					   "the name is not valid here; "
 					   "expected letters, digits, _ and -");

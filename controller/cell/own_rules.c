@@ -18,8 +18,8 @@ void own_rules_clear(struct cells *cells)
 }
 
 /* The rules must compile, with those that they are `like`. */
-static int check(const struct cells *cells, const struct value *log,
-		 struct error *err)
+static int own_rules_check(const struct cells *cells, const struct value *log,
+			   struct error *err)
 {
 	const struct framework own = { .name = "log", .log = log };
 	const struct value *logs[CATALOG_LOGS_MAX];
@@ -33,7 +33,7 @@ static int check(const struct cells *cells, const struct value *log,
 }
 
 /* The description of the format with these rules; NULL: no memory. */
-static char *describe(const struct value *log, char name[24])
+static char *own_rules_describe(const struct value *log, char name[24])
 {
 	cJSON *rules = value_to_json(log), *file = cJSON_CreateObject();
 	char *text = rules ? cJSON_PrintUnformatted(rules) : NULL;
@@ -56,7 +56,8 @@ static char *describe(const struct value *log, char name[24])
 	return text;
 }
 
-static int add(struct cells *cells, const struct value *log, struct error *err)
+static int own_rules_add(struct cells *cells, const struct value *log,
+			 struct error *err)
 {
 	struct own_rules *all =
 		realloc(cells->own_rules,
@@ -67,10 +68,10 @@ static int add(struct cells *cells, const struct value *log, struct error *err)
 		return error_nomem(err, "log");
 	cells->own_rules = all;
 	own = &all[cells->own_rules_count];
-	if (check(cells, log, err) < 0)
+	if (own_rules_check(cells, log, err) < 0)
 		return -1;
 	own->log = log;
-	own->text = describe(log, own->name);
+	own->text = own_rules_describe(log, own->name);
 	if (!own->text)
 		return error_nomem(err, "log");
 	cells->own_rules_count++;
@@ -91,7 +92,7 @@ int own_rules_take(struct cells *cells, const struct value *log,
 
 	while (i < cells->own_rules_count && cells->own_rules[i].log != log)
 		i++;
-	if (i == cells->own_rules_count && add(cells, log, err) < 0)
+	if (i == cells->own_rules_count && own_rules_add(cells, log, err) < 0)
 		return -1;
 	own = &cells->own_rules[i];
 	for (i = 0; like && i < value_count(like); i++)

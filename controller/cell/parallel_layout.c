@@ -94,8 +94,9 @@ static int solve_parallel(struct parallel_layout *shape,
 }
 
 /* The layers must divide into the pipeline stages. */
-static int check_layers(const struct parallel_layout *shape,
-			const struct model *model, const struct reason *reason)
+static int parallel_layout_check_layers(const struct parallel_layout *shape,
+					const struct model *model,
+					const struct reason *reason)
 {
 	uint64_t stages = (uint64_t)shape->pp * or_one(shape->vpp);
 
@@ -167,10 +168,11 @@ static int check_sequence(const struct parallel_layout *shape,
 	return 0;
 }
 
-static int check_model(const struct parallel_layout *shape,
-		       const struct model *model, const struct reason *reason)
+static int parallel_layout_check_model(const struct parallel_layout *shape,
+				       const struct model *model,
+				       const struct reason *reason)
 {
-	if (check_layers(shape, model, reason) < 0 ||
+	if (parallel_layout_check_layers(shape, model, reason) < 0 ||
 	    check_experts(shape, model, reason) < 0)
 		return -1;
 	if (model->heads % shape->tp)
@@ -255,7 +257,7 @@ int parallel_layout_solve(struct parallel_layout *shape,
 		(shape->processes ? shape->processes : or_one(shape->devices));
 	if (solve_parallel(shape, &reason) < 0 ||
 	    check_split(shape, &reason) < 0 ||
-	    (model && check_model(shape, model, &reason) < 0) ||
+	    (model && parallel_layout_check_model(shape, model, &reason) < 0) ||
 	    check_sequence(shape, &reason) < 0 ||
 	    solve_batch(shape, &reason) < 0)
 		return -1;

@@ -41,8 +41,9 @@ struct workspace *workspace_find(const struct cells *cells, const char *path)
 	return NULL;
 }
 
-static struct workspace *add(struct cells *cells, const char *path,
-			     const struct value *ignore, struct error *err)
+static struct workspace *workspace_add(struct cells *cells, const char *path,
+				       const struct value *ignore,
+				       struct error *err)
 {
 	struct workspace *workspaces =
 		reallocarray(cells->workspaces, cells->workspace_count + 1,
@@ -69,7 +70,7 @@ int workspace_use(struct cells *cells, const char *path,
 	if (!workspace && ignore && check_patterns(ignore, err) < 0)
 		return -1;
 	if (!workspace)
-		workspace = add(cells, path, ignore, err);
+		workspace = workspace_add(cells, path, ignore, err);
 	if (!workspace)
 		return -1;
 	if (workspace->ignore != ignore)

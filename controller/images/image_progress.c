@@ -93,7 +93,7 @@ static int64_t awaited_ms(const struct task *task, int64_t now_ms)
 	return total && done_bytes(task) >= total ? 0 : silent_ms(task, now_ms);
 }
 
-static double rate_of(const struct task *task, int64_t now_ms)
+static double image_task_get_rate(const struct task *task, int64_t now_ms)
 {
 	return silent_ms(task, now_ms) ? 0 : (double)report_of(task)->rate;
 }
@@ -104,10 +104,11 @@ static double seconds_left(const struct task *task, int64_t now_ms)
 	const struct message_progress *transfer = report_of(task);
 	uint64_t done = done_bytes(task);
 
-	if (transfer->partial || !(rate_of(task, now_ms) > 0) ||
+	if (transfer->partial || !(image_task_get_rate(task, now_ms) > 0) ||
 	    done > transfer->total_bytes)
 		return -1;
-	return (double)(transfer->total_bytes - done) / rate_of(task, now_ms);
+	return (double)(transfer->total_bytes - done) /
+	       image_task_get_rate(task, now_ms);
 }
 
 static void set_rate(struct progress_info *to, double rate, double left,
@@ -148,8 +149,8 @@ int image_progress_of_task(const struct task *task, int64_t now_ms,
 		return error_nomem(err, "transfer");
 	to->done_bytes = done_bytes(task);
 	to->total_bytes = transfer->total_bytes;
-	set_rate(to, rate_of(task, now_ms), seconds_left(task, now_ms),
-		 awaited_ms(task, now_ms));
+	set_rate(to, image_task_get_rate(task, now_ms),
+		 seconds_left(task, now_ms), awaited_ms(task, now_ms));
 	to->partial = transfer->partial;
 	to->layers = transfer->layers;
 	to->layers_total = transfer->layers_total;
@@ -177,7 +178,7 @@ cJSON *image_progress_summary(const struct task *task, int64_t now_ms)
 }
 
 /* Larger for phases that are earlier. */
-static int distance(const char *phase)
+static int phase_distance(const char *phase)
 {
 	static const char *const order[] = { "extracting", "fetching",
 					     "building", "pulling",
@@ -211,12 +212,13 @@ int image_progress_add_sum(const struct gang *gang, int64_t now_ms,
 		if (task_state(task) != TASK_PREPARING)
 			continue;
 		to->partial |= one->partial;
-		rate += rate_of(task, now_ms);
+		rate += image_task_get_rate(task, now_ms);
 		if (awaited_ms(task, now_ms) < silent)
 			silent = awaited_ms(task, now_ms);
 		if (seconds_left(task, now_ms) > left)
 			left = seconds_left(task, now_ms);
-		if (!far || distance(one->phase) > distance(far->phase))
+		if (!far ||
+		    phase_distance(one->phase) > phase_distance(far->phase))
 			far = one;
 	}
 	if (!far) {

@@ -38,23 +38,25 @@ static const char *id_of(const struct image_request *request)
 	return request->message.order;
 }
 
-static void path_of(const struct image_rollouts *rollouts,
-		    const struct image_request *request, char path[PATH_MAX])
+static void rollout_make_path(const struct image_rollouts *rollouts,
+			      const struct image_request *request,
+			      char path[PATH_MAX])
 {
 	snprintf(path, PATH_MAX, "%s/%s.json", rollouts->folder,
 		 id_of(request));
 }
 
-static int save(const struct image_rollouts *rollouts,
-		const struct image_request *request, struct error *err)
+static int rollout_save(const struct image_rollouts *rollouts,
+			const struct image_request *request, struct error *err)
 {
 	char path[PATH_MAX];
 
-	path_of(rollouts, request, path);
+	rollout_make_path(rollouts, request, path);
 	return image_request_save(request, path, err);
 }
 
-static void drop(struct image_rollouts *rollouts, struct image_request *request)
+static void rollout_drop(struct image_rollouts *rollouts,
+			 struct image_request *request)
 {
 	size_t to = 0;
 
@@ -65,8 +67,8 @@ static void drop(struct image_rollouts *rollouts, struct image_request *request)
 	image_request_free(request);
 }
 
-static struct image_request *find(const struct image_rollouts *rollouts,
-				  const char *id)
+static struct image_request *rollout_find(const struct image_rollouts *rollouts,
+					  const char *id)
 {
 	for (size_t i = 0; i < rollouts->count; i++)
 		if (!strcmp(id_of(rollouts->requests[i]), id))
@@ -106,9 +108,9 @@ static void drop_lists(struct image_rollouts *rollouts)
 }
 
 /* The request is moved, and freed on failure. */
-static struct image_request *keep(struct image_rollouts *rollouts,
-				  struct image_request *request,
-				  struct error *err)
+static struct image_request *rollout_keep(struct image_rollouts *rollouts,
+					  struct image_request *request,
+					  struct error *err)
 {
 	if (request && rollouts->count == IMAGE_ROLLOUT_REQUESTS_MAX) {
 		struct image_request *old = oldest(rollouts);
@@ -121,7 +123,7 @@ static struct image_request *keep(struct image_rollouts *rollouts,
 					  "progress",
 					  IMAGE_ROLLOUT_REQUESTS_MAX));
 		}
-		drop(rollouts, old);
+		rollout_drop(rollouts, old);
 	}
 	if (!request)
 		return NULL;
@@ -154,7 +156,8 @@ static int load_requests(struct image_rollouts *rollouts, struct error *err)
 			 entry->d_name);
 		if (!is_request_file(entry->d_name))
 			unlink(path);
-		else if (!keep(rollouts, image_request_load(path, &why), &why))
+		else if (!rollout_keep(rollouts, image_request_load(path, &why),
+				       &why))
 			log_warning("image request dropped: %s: %s",
 				    entry->d_name, why.text);
 	}
@@ -185,7 +188,7 @@ void image_rollouts_free(struct image_rollouts *rollouts)
 	if (!rollouts)
 		return;
 	while (rollouts->count)
-		drop(rollouts, rollouts->requests[0]);
+		rollout_drop(rollouts, rollouts->requests[0]);
 	free(rollouts);
 }
 
@@ -219,9 +222,9 @@ static struct image_target *asked(const struct image_request *request)
 	return &request->targets[request->asked];
 }
 
-static void tell(struct image_rollouts *rollouts,
-		 const struct image_request *request,
-		 struct image_target *target)
+static void rollout_tell_node(struct image_rollouts *rollouts,
+			      const struct image_request *request,
+			      struct image_target *target)
 {
 	struct node *node = node_find(rollouts->with.nodes, target->node);
 	const struct message_image_order *from = &request->message;
@@ -247,22 +250,22 @@ static void tell(struct image_rollouts *rollouts,
 		image_target_fail(target, err.text);
 }
 
-static void changed(struct image_rollouts *rollouts)
+static void rollouts_mark_changed(struct image_rollouts *rollouts)
 {
 	changes_progress(rollouts->with.changes);
 }
 
-static void finish(struct image_rollouts *rollouts,
-		   struct image_request *request)
+static void rollout_finish(struct image_rollouts *rollouts,
+			   struct image_request *request)
 {
 	char path[PATH_MAX];
 
 	image_request_finish(request);
-	path_of(rollouts, request, path);
+	rollout_make_path(rollouts, request, path);
 	unlink(path);
 	log_info("image request=%.12s %s has ended", id_of(request),
 		 request->kind->name);
-	changed(rollouts);
+	rollouts_mark_changed(rollouts);
 }
 
 /* The node that is asked cannot deliver the saved image. */
@@ -300,7 +303,7 @@ static void advance_one(struct image_rollouts *rollouts,
 					    request->content, request->bytes,
 					    &err);
 	if (rc > 0) {
-		finish(rollouts, request);
+		rollout_finish(rollouts, request);
 		return;
 	}
 	if (rc < 0)
@@ -310,15 +313,15 @@ static void advance_one(struct image_rollouts *rollouts,
 	if (!image_target_failed(target))
 		return;
 	if (request->asked + 1 == request->count) {
-		finish(rollouts, request);
+		rollout_finish(rollouts, request);
 		return;
 	}
 	request->asked++;
-	tell(rollouts, request, asked(request));
+	rollout_tell_node(rollouts, request, asked(request));
 }
 
-static void advance(struct image_rollouts *rollouts,
-		    struct image_request *request)
+static void rollout_advance(struct image_rollouts *rollouts,
+			    struct image_request *request)
 {
 	if (request->final)
 		return;
@@ -329,14 +332,14 @@ static void advance(struct image_rollouts *rollouts,
 	for (size_t i = 0; i < request->count; i++)
 		if (!image_target_final(&request->targets[i]))
 			return;
-	finish(rollouts, request);
+	rollout_finish(rollouts, request);
 }
 
 void image_rollout_tick(struct image_rollouts *rollouts)
 {
 	for (size_t i = 0; i < rollouts->count; i++)
 		if (rollouts->requests[i]->kind->one)
-			advance(rollouts, rollouts->requests[i]);
+			rollout_advance(rollouts, rollouts->requests[i]);
 }
 
 void image_rollout_node_reported(struct image_rollouts *rollouts,
@@ -348,7 +351,7 @@ void image_rollout_node_reported(struct image_rollouts *rollouts,
 			image_request_target(request, node_name(node));
 
 		if (target && !request->final)
-			tell(rollouts, request, target);
+			rollout_tell_node(rollouts, request, target);
 	}
 }
 
@@ -399,7 +402,7 @@ static void audit_own_gc(struct image_rollouts *rollouts,
 void image_rollout_state(struct image_rollouts *rollouts, struct node *node,
 			 struct message_image_state *state)
 {
-	struct image_request *request = find(rollouts, state->order);
+	struct image_request *request = rollout_find(rollouts, state->order);
 	struct image_target *target =
 		request ? image_request_target(request, node_name(node)) : NULL;
 
@@ -413,8 +416,8 @@ void image_rollout_state(struct image_rollouts *rollouts, struct node *node,
 			 target->node, target->state.phase,
 			 target->state.text ? ": " : "",
 			 target->state.text ? target->state.text : "");
-	changed(rollouts);
-	advance(rollouts, request);
+	rollouts_mark_changed(rollouts);
+	rollout_advance(rollouts, request);
 }
 
 void image_rollout_room(struct image_rollouts *rollouts, struct node *node,
@@ -496,11 +499,13 @@ static int choose_all(struct image_rollouts *rollouts, const char *build,
 		  : error_set(err, ENOENT, "no node is reachable");
 }
 
-static int check(struct image_rollouts *rollouts,
-		 const struct message_image_order *message,
-		 const struct image_request_kind *kind, struct error *err)
+static int rollout_check_order(struct image_rollouts *rollouts,
+			       const struct message_image_order *message,
+			       const struct image_request_kind *kind,
+			       struct error *err)
 {
-	const struct image_request *request = find(rollouts, message->order);
+	const struct image_request *request =
+		rollout_find(rollouts, message->order);
 	uint64_t bytes;
 	bool whole;
 
@@ -536,34 +541,37 @@ static int check(struct image_rollouts *rollouts,
 }
 
 /* The same was requested before, perhaps for other nodes, which keep it. */
-static int begin_again(struct image_rollouts *rollouts,
-		       struct image_request *request,
-		       const struct message_image_order *message,
-		       const struct strings *nodes, struct error *err)
+static int rollout_begin_again(struct image_rollouts *rollouts,
+			       struct image_request *request,
+			       const struct message_image_order *message,
+			       const struct strings *nodes, struct error *err)
 {
 	if (image_request_again(request, message, nodes, err) < 0 ||
-	    save(rollouts, request, err) < 0)
+	    rollout_save(rollouts, request, err) < 0)
 		return -1;
 	for (size_t i = 0; i < nodes->count; i++)
-		tell(rollouts, request,
-		     image_request_target(request, nodes->items[i]));
-	advance(rollouts, request);
+		rollout_tell_node(rollouts, request,
+				  image_request_target(request,
+						       nodes->items[i]));
+	rollout_advance(rollouts, request);
 	return 0;
 }
 
-static int begin(struct image_rollouts *rollouts,
-		 const struct message_image_order *message,
-		 const struct strings *nodes, struct error *err)
+static int rollout_begin(struct image_rollouts *rollouts,
+			 const struct message_image_order *message,
+			 const struct strings *nodes, struct error *err)
 {
-	struct image_request *request = find(rollouts, message->order);
+	struct image_request *request = rollout_find(rollouts, message->order);
 
 	if (request)
-		drop(rollouts, request);
-	request = keep(rollouts, image_request_new(message, nodes, err), err);
+		rollout_drop(rollouts, request);
+	request = rollout_keep(rollouts, image_request_new(message, nodes, err),
+			       err);
 	if (!request)
 		return -1;
-	if (request->kind->durable && save(rollouts, request, err) < 0) {
-		drop(rollouts, request);
+	if (request->kind->durable &&
+	    rollout_save(rollouts, request, err) < 0) {
+		rollout_drop(rollouts, request);
 		return -1;
 	}
 	for (size_t i = 0; i < request->count; i++) {
@@ -574,9 +582,9 @@ static int begin(struct image_rollouts *rollouts,
 		if (!request->kind->durable && !request->kind->one &&
 		    !node_peer(node))
 			image_target_fail(target, "out of reach");
-		tell(rollouts, request, target);
+		rollout_tell_node(rollouts, request, target);
 	}
-	advance(rollouts, request);
+	rollout_advance(rollouts, request);
 	return 0;
 }
 
@@ -587,21 +595,22 @@ int image_rollout_request(struct image_rollouts *rollouts, const char *by,
 	owned(strings_clear) struct strings nodes = { 0 };
 	const struct image_request_kind *kind =
 		image_request_kind(message->what);
-	struct image_request *request = find(rollouts, message->order);
+	struct image_request *request = rollout_find(rollouts, message->order);
 
-	if (check(rollouts, message, kind, err) < 0 ||
+	if (rollout_check_order(rollouts, message, kind, err) < 0 ||
 	    (message->nodes.count
 		     ? choose_named(rollouts, &message->nodes, &nodes, err)
 		     : choose_all(rollouts, message->build, &nodes, err)) < 0)
 		return -1;
 	if ((request && kind->durable && !request->final
-		     ? begin_again(rollouts, request, message, &nodes, err)
-		     : begin(rollouts, message, &nodes, err)) < 0)
+		     ? rollout_begin_again(rollouts, request, message, &nodes,
+					   err)
+		     : rollout_begin(rollouts, message, &nodes, err)) < 0)
 		return -1;
 	log_info("image request=%.12s %s image=%s nodes=%zu by=%s",
 		 message->order, message->what,
 		 message->image ? message->image : "", nodes.count, by);
-	changed(rollouts);
+	rollouts_mark_changed(rollouts);
 	*chosen = nodes;
 	nodes = (struct strings){ 0 };
 	return 0;
@@ -612,7 +621,7 @@ int image_rollout_describe(struct image_rollouts *rollouts,
 			   struct image_order_info *to, struct error *err)
 {
 	const char *id = query->name ? query->name : "";
-	const struct image_request *request = find(rollouts, id);
+	const struct image_request *request = rollout_find(rollouts, id);
 
 	if (!request)
 		return error_set(err, ENOENT,

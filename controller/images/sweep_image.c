@@ -73,7 +73,7 @@ static void sweep_image_free(struct sweep_image *image)
 }
 OWNED_POINTER(struct sweep_image, sweep_image_free)
 
-static int compare(const void *a, const void *b)
+static int sweep_image_compare(const void *a, const void *b)
 {
 	const struct sweep_image *x = a, *y = b;
 
@@ -123,7 +123,8 @@ struct sweep_image *sweep_image_get(struct sweep_images *images, uint64_t sweep,
 {
 	owned(sweep_image_free) struct sweep_image *made =
 		sweep_image_new(sweep, &spec->container);
-	void *place = made ? tsearch(made, &images->tree, compare) : NULL;
+	void *place =
+		made ? tsearch(made, &images->tree, sweep_image_compare) : NULL;
 	struct sweep_image *image =
 		place ? *(struct sweep_image **)place : NULL;
 
@@ -134,7 +135,7 @@ struct sweep_image *sweep_image_get(struct sweep_images *images, uint64_t sweep,
 		return image;
 	}
 	if (image && !image->uses) {
-		tdelete(image, &images->tree, compare);
+		tdelete(image, &images->tree, sweep_image_compare);
 		sweep_image_free(image);
 	}
 	return error_null(error_nomem(err, "job"));
@@ -144,7 +145,7 @@ void sweep_image_drop(struct sweep_images *images, struct sweep_image *image)
 {
 	if (!image || --image->uses)
 		return;
-	tdelete(image, &images->tree, compare);
+	tdelete(image, &images->tree, sweep_image_compare);
 	sweep_image_free(image);
 }
 
@@ -175,7 +176,8 @@ void needs_free(struct image_need *list, size_t count)
 	free(list);
 }
 
-static int add(struct listing *to, const char *reference, const char *build)
+static int needs_add(struct listing *to, const char *reference,
+		     const char *build)
 {
 	const struct image_need item = { .sweep = to->sweep, .jobs = to->left };
 	struct image_need *list;
@@ -196,9 +198,9 @@ static int add(struct listing *to, const char *reference, const char *build)
 	return string_set(&list->build, build, to->err);
 }
 
-static int add_pin(const struct pin_row *row, void *arg)
+static int needs_add_pin(const struct pin_row *row, void *arg)
 {
-	return add(arg, row->found, NULL);
+	return needs_add(arg, row->found, NULL);
 }
 
 static void list_one(const void *at, VISIT visit, void *arg)
@@ -216,10 +218,10 @@ static void list_one(const void *at, VISIT visit, void *arg)
 		return;
 	to->sweep = image->sweep;
 	to->left = jobs->left;
-	to->rc = add(to, image->image, image->build);
+	to->rc = needs_add(to, image->image, image->build);
 	if (to->rc == 0 && other)
-		to->rc = store_pins(to->images->store, image->sweep, add_pin,
-				    to, to->err);
+		to->rc = store_pins(to->images->store, image->sweep,
+				    needs_add_pin, to, to->err);
 }
 
 int sweep_images_list(struct sweep_images *images, const char *vendor,
@@ -315,9 +317,9 @@ static bool is_possible(const struct sweep_image *image, const char *found)
 	return !strcmp(hosts[0], hosts[1]) && !strcmp(paths[0], paths[1]);
 }
 
-static enum image_learnt keep(struct sweep_images *images,
-			      struct sweep_image *image, const char *node,
-			      const char *found)
+static enum image_learnt pin_keep(struct sweep_images *images,
+				  struct sweep_image *image, const char *node,
+				  const char *found)
 {
 	struct pin_row row = { image->sweep, image->name, found, node };
 	char *copy = strdup(found), *name = strdup(node);
@@ -351,7 +353,7 @@ enum image_learnt sweep_image_learn(struct sweep_images *images,
 		return IMAGE_OTHER;
 	}
 	if (!image->found)
-		return keep(images, image, node, found);
+		return pin_keep(images, image, node, found);
 	if (!strcmp(image->found, found))
 		return IMAGE_SAME;
 	snprintf(text, size,

@@ -47,7 +47,7 @@ bool dependencies_hold(struct job *job)
 	return job->follows_count;
 }
 
-static void unlist(struct follow *follow)
+static void follow_unlist(struct follow *follow)
 {
 	if (follow->listed)
 		LIST_REMOVE(follow, by_before);
@@ -69,7 +69,7 @@ void dependencies_ended(const struct job *job)
 	while ((follow = LIST_FIRST(&job->followers))) {
 		struct job *behind = follow->job;
 
-		unlist(follow);
+		follow_unlist(follow);
 		/* Reads do not see the reason before the commit. */
 		if (job->failure == FAILURE_SKIPPED && job->text &&
 		    !behind->skip)
@@ -84,9 +84,9 @@ void dependencies_clear(struct job *job)
 	struct follow *follow;
 
 	for (size_t i = 0; i < job->follows_count; i++)
-		unlist(&job->follows[i]);
+		follow_unlist(&job->follows[i]);
 	while ((follow = LIST_FIRST(&job->followers)))
-		unlist(follow);
+		follow_unlist(follow);
 	if (job->due)
 		TAILQ_REMOVE(&job->jobs->due, job, by_due);
 	job->due = false;
@@ -144,7 +144,7 @@ static int read_pins(struct look *look, const char *text)
 	return look->pins ? rc : -1;
 }
 
-static int read_row(const struct job_row *row, void *arg)
+static int look_read_row(const struct job_row *row, void *arg)
 {
 	struct look *look = arg;
 
@@ -168,7 +168,8 @@ static enum dependencies look_at(struct jobs *jobs, struct follow *follow,
 		follow->listed = true;
 		return DEPENDENCIES_ACTIVE;
 	}
-	if (store_job(jobs->store, follow->before, read_row, look, &err) < 0) {
+	if (store_job(jobs->store, follow->before, look_read_row, look, &err) <
+	    0) {
 		if (err.code != ENOENT) {
 			log_error("job=%" PRIu64 ": %s", follow->job->id,
 				  err.text);
@@ -184,7 +185,7 @@ static enum dependencies look_at(struct jobs *jobs, struct follow *follow,
 					    : DEPENDENCIES_FAILED;
 }
 
-static enum dependencies look_at_all(struct job *job, struct look *look)
+static enum dependencies job_look_at_all(struct job *job, struct look *look)
 {
 	enum dependencies worst = DEPENDENCIES_COMPLETED;
 
@@ -218,7 +219,7 @@ struct job *dependencies_next(struct jobs *jobs, enum dependencies *found,
 		return NULL;
 	TAILQ_REMOVE(&jobs->due, job, by_due);
 	job->due = false;
-	*found = job->skip ? DEPENDENCIES_FAILED : look_at_all(job, &look);
+	*found = job->skip ? DEPENDENCIES_FAILED : job_look_at_all(job, &look);
 	if (*found == DEPENDENCIES_COMPLETED)
 		take_pins(job, &look);
 	snprintf(why, DEPENDENCIES_WHY, "%s", job->skip ? job->skip : look.why);

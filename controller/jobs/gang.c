@@ -48,8 +48,8 @@ static int prepare(struct job *job, struct error *err)
 	return 0;
 }
 
-static bool place(void *arg, uint64_t id, const struct shape *shape,
-		  const struct placement *placements)
+static bool gang_place(void *arg, uint64_t id, const struct shape *shape,
+		       const struct placement *placements)
 {
 	struct jobs *jobs = arg;
 	struct job *job = job_find(jobs->table, id);
@@ -104,8 +104,8 @@ void gang_schedule(struct jobs *jobs)
 	jobs->schedule_due = false;
 	if (!jobs->draining && queue_length(jobs->queue) &&
 	    scheduler_run(jobs->queue, node_slots(jobs->nodes),
-			  node_count(jobs->nodes), avoid, ends, place, jobs,
-			  &err) < 0)
+			  node_count(jobs->nodes), avoid, ends, gang_place,
+			  jobs, &err) < 0)
 		log_error("%s", err.text);
 }
 

@@ -52,7 +52,7 @@ bool hang_suspected(const struct gang *gang)
 
 /* The pace of a job's steps. */
 
-static int by_value(const void *a, const void *b)
+static int intervals_compare(const void *a, const void *b)
 {
 	double one = *(const double *)a, other = *(const double *)b;
 
@@ -77,7 +77,7 @@ static double step_ms(const struct record *records, size_t count)
 						  records[i - 1].came_ms);
 	if (!found)
 		return 0;
-	qsort(times, found, sizeof(*times), by_value);
+	qsort(times, found, sizeof(*times), intervals_compare);
 	return times[found / 2];
 }
 
@@ -219,7 +219,7 @@ static void suspect(struct gang *gang, int64_t silent_ms)
 	changes_progress(gang->job->jobs->changes);
 }
 
-static void end(struct gang *gang, int64_t silent_ms)
+static void hang_end_gang(struct gang *gang, int64_t silent_ms)
 {
 	char text[160], last[40] = "";
 	size_t count;
@@ -259,7 +259,7 @@ static void judge(struct gang *gang, int64_t now)
 		else if (evidence_writes(gang, watch->suspicion, watch->last))
 			revive(gang, now);
 		else
-			end(gang, silent);
+			hang_end_gang(gang, silent);
 	} else if (silent >= limit) {
 		watch->last = node_commands_look(gang, true);
 		watch->until_ms = now + ROUND_MS;
@@ -273,7 +273,7 @@ static void judge(struct gang *gang, int64_t now)
 	}
 }
 
-static void look(struct gang *gang, int64_t now)
+static void gang_watch(struct gang *gang, int64_t now)
 {
 	struct hang_watch *watch = gang->hang;
 
@@ -311,6 +311,6 @@ void hang_tick(struct jobs *jobs)
 	for (gang = gang_first(jobs->table); gang; gang = next) {
 		next = gang_next(gang);
 		if (gang->job->state == JOB_RUNNING && !gang->job->failure)
-			look(gang, now);
+			gang_watch(gang, now);
 	}
 }

@@ -36,7 +36,7 @@ static const char *driver_of(const struct task *task, size_t i)
 	return i ? NULL : cJSON_GetStringValue(task_fact(task, "driver"));
 }
 
-static const char *chip_of(const struct task *task, size_t i)
+static const char *task_chip(const struct task *task, size_t i)
 {
 	const struct device_info *device;
 
@@ -53,7 +53,7 @@ static const struct {
 	enum remark_code code;
 } traits[] = {
 	{ "driver", driver_of, REMARK_DRIVERS_DIFFER },
-	{ "chip", chip_of, REMARK_CHIPS_DIFFER },
+	{ "chip", task_chip, REMARK_CHIPS_DIFFER },
 };
 
 #define TRAITS (sizeof(traits) / sizeof(traits[0]))
@@ -66,7 +66,7 @@ struct kind {
 	struct node *first, *last;
 };
 
-static void add_node(struct kind *kind, struct node *node)
+static void kind_add_node(struct kind *kind, struct node *node)
 {
 	size_t used = strlen(kind->names);
 
@@ -101,7 +101,7 @@ static size_t sort_out(const struct gang *gang, trait_fn *of,
 				kinds[count++] = (struct kind){
 					.value = value, .first = task_node(task)
 				};
-			add_node(&kinds[k], task_node(task));
+			kind_add_node(&kinds[k], task_node(task));
 		}
 	return count;
 }

@@ -105,14 +105,14 @@ static int job_queue(struct job *job, struct error *err)
 			 err);
 }
 
-static void forget_one(struct job *job, void *arg)
+static void jobs_forget_one(struct job *job, void *arg)
 {
 	job_forget(job);
 }
 
 void job_free_all(struct jobs *jobs)
 {
-	job_each(jobs->table, forget_one, NULL);
+	job_each(jobs->table, jobs_forget_one, NULL);
 }
 
 /* The store's row of the job's state. */
@@ -179,8 +179,8 @@ static bool changes_allocation(enum job_event event)
 }
 
 /* Times of the job after an event. */
-static void set_times(struct job_row *row, const struct job *job,
-		      enum job_event event, int64_t now)
+static void job_row_set_times(struct job_row *row, const struct job *job,
+			      enum job_event event, int64_t now)
 {
 	row->queued_ms = job->queued_ms;
 	row->started_ms = job->started_ms;
@@ -197,9 +197,9 @@ static void set_times(struct job_row *row, const struct job *job,
 }
 
 /* Queue both rows or none. state NULL: the stored state does not change. */
-static int put(struct store *store, const struct event_row *event,
-	       enum job_state was, const struct job_row *state,
-	       struct error *err)
+static int job_event_store(struct store *store, const struct event_row *event,
+			   enum job_state was, const struct job_row *state,
+			   struct error *err)
 {
 	struct store_mark mark = store_mark(store);
 
@@ -235,8 +235,8 @@ static int record(const struct job *job, enum job_event event,
 	event_row.data = data ? text.data : NULL;
 	row->allocation = changes_allocation(event) ? allocated.data : NULL;
 	if (rc == 0)
-		rc = put(job->jobs->store, &event_row, job->stored,
-			 changes_row(event) ? row : NULL, err);
+		rc = job_event_store(job->jobs->store, &event_row, job->stored,
+				     changes_row(event) ? row : NULL, err);
 	row->allocation = NULL;
 	return rc;
 }
@@ -253,8 +253,8 @@ cJSON *job_failure_data(const struct job *job)
 }
 
 /* The event is queued for the store: change the job. */
-static void enter(struct job *job, enum job_event event,
-		  const struct job_row *row)
+static void job_enter_state(struct job *job, enum job_event event,
+			    const struct job_row *row)
 {
 	bool ends = job_state_final(row->state) && !job_state_final(job->state);
 
@@ -316,7 +316,7 @@ int job_event(struct job *job, enum job_event event, cJSON *data,
 				 job->id, job_state_name(job->state),
 				 job_event_name(event));
 	}
-	set_times(&row, job, event, now);
+	job_row_set_times(&row, job, event, now);
 	set_figures(&row, job->gang);
 	rc = record(job, event, data, now, &row, &why);
 	cJSON_Delete(data);
@@ -324,7 +324,7 @@ int job_event(struct job *job, enum job_event event, cJSON *data,
 		log_error("job=%" PRIu64 ": %s", job->id, why.text);
 		return error_set(err, why.code, "%s", why.text);
 	}
-	enter(job, event, &row);
+	job_enter_state(job, event, &row);
 	return 0;
 }
 
@@ -517,7 +517,7 @@ struct spec_read {
 	struct error *err;
 };
 
-static int read_spec(const struct job_row *row, void *arg)
+static int job_read_spec(const struct job_row *row, void *arg)
 {
 	struct spec_read *read = arg;
 
@@ -526,7 +526,8 @@ static int read_spec(const struct job_row *row, void *arg)
 }
 
 /* Descriptions of the sweep are valid for its own gangs only. */
-static void describe(struct gang *gang, const struct catalog *catalog)
+static void gang_read_descriptions(struct gang *gang,
+				   const struct catalog *catalog)
 {
 	const struct measure_spec *measure = &gang->spec.measure;
 	const struct framework *format;
@@ -554,7 +555,8 @@ int job_make_gang(struct job *job, struct error *err)
 
 	if (!gang)
 		return error_nomem(err, "gang");
-	if (store_job(job->jobs->store, job->id, read_spec, &read, err) < 0) {
+	if (store_job(job->jobs->store, job->id, job_read_spec, &read, err) <
+	    0) {
 		free(gang);
 		return -1;
 	}
@@ -576,7 +578,7 @@ int job_make_gang(struct job *job, struct error *err)
 		free(gang);
 		return -1;
 	}
-	describe(gang, job->jobs->catalog);
+	gang_read_descriptions(gang, job->jobs->catalog);
 	gang_list(job->jobs->table, gang);
 	job->gang = gang;
 	return 0;

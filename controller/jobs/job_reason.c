@@ -37,14 +37,14 @@ static void reasons_clear(struct reasons *reasons)
 }
 OWNED_VALUE(struct reasons, reasons_clear)
 
-static int feed(struct told *told, const char *text, size_t size)
+static int told_feed(struct told *told, const char *text, size_t size)
 {
 	if (told->extract && extract_feed(told->extract, text, size, NULL) < 0)
 		return -1;
 	return causes_feed(told->causes, text, size, NULL);
 }
 
-static int finish(struct told *told)
+static int told_finish(struct told *told)
 {
 	if (told->extract && extract_finish(told->extract, NULL) < 0)
 		return -1;
@@ -52,8 +52,8 @@ static int finish(struct told *told)
 }
 
 /* The last bytes of a stream, from the beginning of a line on. */
-static int read_stream(const struct reason_job *job, struct told *told,
-		       uint64_t most)
+static int told_read_stream(const struct reason_job *job, struct told *told,
+			    uint64_t most)
 {
 	char piece[PIECE_BYTES];
 	uint64_t length = 0, at;
@@ -83,15 +83,15 @@ static int read_stream(const struct reason_job *job, struct told *told,
 			within = false;
 		}
 		if (!within &&
-		    feed(told, text, got - (size_t)(text - piece)) < 0)
+		    told_feed(told, text, got - (size_t)(text - piece)) < 0)
 			return -1;
 	}
-	return finish(told);
+	return told_finish(told);
 }
 
-static int read_all(struct failure_patterns *patterns,
-		    const struct reason_job *job, uint64_t most,
-		    struct reasons *reasons)
+static int reasons_read(struct failure_patterns *patterns,
+			const struct reason_job *job, uint64_t most,
+			struct reasons *reasons)
 {
 	for (size_t i = 0; i < job->count; i++) {
 		struct told *told = &reasons->told[reasons->count++];
@@ -101,7 +101,7 @@ static int read_all(struct failure_patterns *patterns,
 		if (job->rules)
 			told->extract = extract_new(job->rules, NULL);
 		if (!told->causes || (job->rules && !told->extract) ||
-		    read_stream(job, told, most) < 0)
+		    told_read_stream(job, told, most) < 0)
 			return -1;
 		causes_diagnose(told->causes, true, &told->diagnosis);
 	}
@@ -109,7 +109,7 @@ static int read_all(struct failure_patterns *patterns,
 }
 
 /* The best cause; of those with the same order, that of the first to end. */
-static const struct told *choose(const struct reasons *reasons)
+static const struct told *reasons_choose(const struct reasons *reasons)
 {
 	const struct told *best = NULL;
 
@@ -125,12 +125,12 @@ static const struct told *choose(const struct reasons *reasons)
 	return best;
 }
 
-static void copy(char *to, size_t size, const char *text)
+static void reason_copy_text(char *to, size_t size, const char *text)
 {
 	snprintf(to, size, "%s", text ? text : "");
 }
 
-static void describe(const struct told *told, struct reason *reason)
+static void told_describe(const struct told *told, struct reason *reason)
 {
 	const struct diagnosis *diagnosis = &told->diagnosis;
 
@@ -145,14 +145,18 @@ static void describe(const struct told *told, struct reason *reason)
 				     : told->stream->exit_code,
 		.offset = (int64_t)(told->from + diagnosis->cause->offset),
 	};
-	copy(reason->node, sizeof(reason->node), told->stream->node);
-	copy(reason->signal, sizeof(reason->signal), diagnosis->signal);
-	copy(reason->line, sizeof(reason->line), diagnosis->cause->line);
-	copy(reason->stream, sizeof(reason->stream), told->stream->name);
+	reason_copy_text(reason->node, sizeof(reason->node),
+			 told->stream->node);
+	reason_copy_text(reason->signal, sizeof(reason->signal),
+			 diagnosis->signal);
+	reason_copy_text(reason->line, sizeof(reason->line),
+			 diagnosis->cause->line);
+	reason_copy_text(reason->stream, sizeof(reason->stream),
+			 told->stream->name);
 }
 
 /* The line that the rank printed, or that another rank printed about it. */
-static const char *line_of(const struct told *told, int64_t rank)
+static const char *told_find_line(const struct told *told, int64_t rank)
 {
 	const struct diagnosis *diagnosis = &told->diagnosis;
 
@@ -179,7 +183,7 @@ static void complete_end(struct end_info *end, const struct told *told)
 	if (count)
 		end->step = (double)records[count - 1].step;
 	if (!end->line)
-		string_set(&end->line, line_of(told, end->rank), NULL);
+		string_set(&end->line, told_find_line(told, end->rank), NULL);
 }
 
 /* The ends of a job, to which some are added. */
@@ -252,7 +256,7 @@ bool job_reason_gave_up(struct failure_patterns *patterns,
 {
 	owned(reasons_clear) struct reasons reasons = { 0 };
 
-	if (read_all(patterns, job, bytes, &reasons) < 0)
+	if (reasons_read(patterns, job, bytes, &reasons) < 0)
 		return false;
 	for (size_t i = 0; i < reasons.count; i++)
 		if (causes_gave_up(reasons.told[i].causes))
@@ -268,15 +272,15 @@ bool job_reason_read(struct failure_patterns *patterns,
 	struct end_list list = { ends, ends_count };
 	const struct told *told;
 
-	if (read_all(patterns, job,
-		     REASON_BYTES / (job->count ? job->count : 1),
-		     &reasons) < 0)
+	if (reasons_read(patterns, job,
+			 REASON_BYTES / (job->count ? job->count : 1),
+			 &reasons) < 0)
 		return false;
 	if (*ends_count)
 		complete_ends(&list, &reasons);
-	told = choose(&reasons);
+	told = reasons_choose(&reasons);
 	if (told)
-		describe(told, reason);
+		told_describe(told, reason);
 	return told;
 }
 

@@ -236,7 +236,7 @@ static const struct task *next_ended(const struct gang *gang,
 	return next;
 }
 
-static void add_streams(struct reason_job *to, const struct task *task)
+static void reason_add_streams(struct reason_job *to, const struct task *task)
 {
 	for (size_t i = 0; i < task->streams_count; i++) {
 		unsigned int rank;
@@ -277,7 +277,7 @@ static bool read_evidence(const struct job *job, struct stored_result *stored,
 		return false;
 	while (asked.count < REASON_STREAMS_MAX &&
 	       (task = next_ended(job->gang, task)))
-		add_streams(&asked, task);
+		reason_add_streams(&asked, task);
 	return job_reason_read(job->jobs->failures, &asked, &stored->ends,
 			       &stored->ends_count, reason);
 }
@@ -325,7 +325,7 @@ static void refine_failure(struct job *job, const struct reason *reason)
 		job->failure = FAILURE_OOM;
 }
 
-static void set_text(struct job *job, char *text)
+static void job_set_text(struct job *job, char *text)
 {
 	if (!text)
 		return;
@@ -338,11 +338,11 @@ static void extend_text(struct job *job, const struct reason *reason)
 {
 	char early[80], *text;
 
-	set_text(job, job_reason_sentence(job->text, reason));
+	job_set_text(job, job_reason_sentence(job->text, reason));
 	if (job->failure == FAILURE_EXIT && job->text &&
 	    rank_ends_early(job->gang, early, sizeof(early)) &&
 	    asprintf(&text, "%s; %s", job->text, early) >= 0)
-		set_text(job, text);
+		job_set_text(job, text);
 }
 
 /* The figures for lists of jobs. */

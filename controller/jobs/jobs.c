@@ -239,7 +239,7 @@ void jobs_node_gone(struct jobs *jobs, struct node *node)
 	node_event_gone(jobs, node);
 }
 
-static void give_up(struct jobs *jobs, struct node *node)
+static void node_give_up(struct jobs *jobs, struct node *node)
 {
 	char why[KEY_NAME_SIZE + 60];
 
@@ -260,7 +260,7 @@ void jobs_tick(struct jobs *jobs)
 		if (!node_peer(node) && node_first_task(node) &&
 		    now - node_lost_since_ms(node) >
 			    (int64_t)jobs->node_lost_ms)
-			give_up(jobs, node);
+			node_give_up(jobs, node);
 	}
 	gang_tick(jobs);
 	hang_tick(jobs);
@@ -283,7 +283,7 @@ void jobs_check_files(struct jobs *jobs)
 	output_check_files(jobs);
 }
 
-static void cancel_one(struct job *job, void *arg)
+static void jobs_cancel_one(struct job *job, void *arg)
 {
 	gang_exception(job, FAILURE_CANCELLED, 0, "the controller was stopped");
 }
@@ -291,7 +291,7 @@ static void cancel_one(struct job *job, void *arg)
 void jobs_drain(struct jobs *jobs)
 {
 	jobs->draining = true;
-	job_each(jobs->table, cancel_one, NULL);
+	job_each(jobs->table, jobs_cancel_one, NULL);
 }
 
 bool jobs_idle(const struct jobs *jobs)

@@ -11,7 +11,8 @@
 
 #include <inttypes.h>
 
-static void tell(struct task *task, enum message_type type, const void *body)
+static void task_send(struct task *task, enum message_type type,
+		      const void *body)
 {
 	struct jobs *jobs = task->job->jobs;
 	struct error err;
@@ -46,7 +47,7 @@ void node_command_prepare(struct task *task)
 			&prepare.task.logins, &prepare.task.logins_count,
 			&err) < 0)
 		log_error("job=%" PRIu64 ": %s", task->job->id, err.text);
-	tell(task, MESSAGE_PREPARE, &prepare);
+	task_send(task, MESSAGE_PREPARE, &prepare);
 	task_drop_spec(&prepare.task);
 }
 
@@ -83,7 +84,7 @@ void node_command_start(struct task *task)
 		.addresses = gang->addresses,
 	};
 
-	tell(task, MESSAGE_START, &start);
+	task_send(task, MESSAGE_START, &start);
 }
 
 void node_command_stop(struct task *task)
@@ -97,7 +98,7 @@ void node_command_stop(struct task *task)
 						       : FAILURE_CANCELLED),
 	};
 
-	tell(task, MESSAGE_STOP, &stop);
+	task_send(task, MESSAGE_STOP, &stop);
 }
 
 void node_command_finish(struct task *task)
@@ -110,7 +111,7 @@ void node_command_finish(struct task *task)
 		.done = true,
 	};
 
-	tell(task, MESSAGE_STOP, &stop);
+	task_send(task, MESSAGE_STOP, &stop);
 }
 
 uint64_t node_commands_look(struct gang *gang, bool stops)
@@ -126,7 +127,7 @@ uint64_t node_commands_look(struct gang *gang, bool stops)
 			.stops = stops,
 		};
 
-		tell(&gang->tasks[i], MESSAGE_OBSERVE, &observe);
+		task_send(&gang->tasks[i], MESSAGE_OBSERVE, &observe);
 	}
 	return round;
 }

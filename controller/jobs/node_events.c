@@ -25,7 +25,7 @@
 
 /* The status of a task. */
 
-static void keep_text(char **to, const char *from)
+static void task_keep_text(char **to, const char *from)
 {
 	free(*to);
 	*to = from ? strdup(from) : NULL;
@@ -62,11 +62,11 @@ static void keep_status(struct task *task, struct task_status *status)
 {
 	task->state = task_state_from(status->state);
 	task->failure = failure_from(status->failure);
-	keep_text(&task->text, status->text);
+	task_keep_text(&task->text, status->text);
 	if (status->image_id)
-		keep_text(&task->image_id, status->image_id);
+		task_keep_text(&task->image_id, status->image_id);
 	if (status->image_pin) {
-		keep_text(&task->image_pin, status->image_pin);
+		task_keep_text(&task->image_pin, status->image_pin);
 		task->pin_learnt = false;
 	}
 	task->exit_code = status->exit_code;
@@ -232,7 +232,7 @@ typedef bool task_is_fn(const struct task *task);
 /* A task of the node; NULL: none is so. What is done with one task may remove
  * others from the node, so callers search from the first one again.
  */
-static struct task *find_task(const struct node *node, task_is_fn *is)
+static struct task *node_find_task(const struct node *node, task_is_fn *is)
 {
 	struct task *task = node_first_task(node);
 
@@ -302,13 +302,13 @@ static bool is_at_work(const struct task *task)
 }
 
 /* The node leaves: its jobs end, and are queued again. */
-static void leave(struct node *node)
+static void node_preempt_tasks(struct node *node)
 {
 	struct task *task;
 	char text[KEY_NAME_SIZE + 60];
 
 	snprintf(text, sizeof(text), LEAVES, node_name(node));
-	while ((task = find_task(node, is_at_work)))
+	while ((task = node_find_task(node, is_at_work)))
 		gang_exception(task->job, FAILURE_PREEMPTED, 0, text);
 }
 
@@ -329,12 +329,12 @@ void node_event_report(struct jobs *jobs, struct node *node,
 		if (task)
 			repeat_commands(task);
 	}
-	while ((task = find_task(node, is_unreported))) {
+	while ((task = node_find_task(node, is_unreported))) {
 		task->reported = true;
 		task_missing(task);
 	}
 	if (node_view(node)->leaving)
-		leave(node);
+		node_preempt_tasks(node);
 }
 
 /* Nodes that disconnect. */
@@ -363,7 +363,7 @@ static void lose_tasks(struct node *node, task_is_fn *is, enum failure failure,
 {
 	struct task *task;
 
-	while ((task = find_task(node, is))) {
+	while ((task = node_find_task(node, is))) {
 		task->state = TASK_ENDED;
 		task->collected = true;
 		task->job->avoid = node;
@@ -380,7 +380,7 @@ void node_event_gone(struct jobs *jobs, struct node *node)
 	if (node_view(node)->leaving)
 		lose_tasks(node, is_lost_with_node, FAILURE_PREEMPTED, text);
 	node_drop_discards(jobs->nodes, node);
-	while ((task = find_task(node, is_discarding)))
+	while ((task = node_find_task(node, is_discarding)))
 		job_drop_discarded(task);
 }
 

@@ -70,19 +70,19 @@ static int describe_host(const struct task *task, struct host_origin *to,
 	return 0;
 }
 
-static bool text_same(const char *a, const char *b)
+static bool fact_same(const char *a, const char *b)
 {
 	return a == b || (a && b && !strcmp(a, b));
 }
 
 static bool host_same(const struct host_origin *a, const struct host_origin *b)
 {
-	return text_same(a->image, b->image) &&
-	       text_same(a->vendor, b->vendor) &&
-	       text_same(a->driver, b->driver) && text_same(a->sdk, b->sdk) &&
-	       text_same(a->engine, b->engine) &&
-	       text_same(a->kernel, b->kernel) && text_same(a->os, b->os) &&
-	       text_same(a->machine, b->machine);
+	return fact_same(a->image, b->image) &&
+	       fact_same(a->vendor, b->vendor) &&
+	       fact_same(a->driver, b->driver) && fact_same(a->sdk, b->sdk) &&
+	       fact_same(a->engine, b->engine) &&
+	       fact_same(a->kernel, b->kernel) && fact_same(a->os, b->os) &&
+	       fact_same(a->machine, b->machine);
 }
 
 /* Equal hosts share an entry. */
@@ -136,8 +136,8 @@ static cJSON *described_hashes(const cJSON *described)
 	return all;
 }
 
-static int add_reading(const struct gang *gang, struct provenance *to,
-		       struct error *err)
+static int provenance_add_reading(const struct gang *gang,
+				  struct provenance *to, struct error *err)
 {
 	const struct measure_spec *measure = &gang->spec.measure;
 	const struct framework *framework = log_reader_format(gang);
@@ -215,8 +215,8 @@ static int shared_text(const cJSON *object, char **shared, struct error *err)
  * the node with the same name. The part of the node is the same for all jobs on
  * it.
  */
-static int add_environment(const struct task *task, cJSON *to, char **shared,
-			   struct error *err)
+static int provenance_add_facts(const struct task *task, cJSON *to,
+				char **shared, struct error *err)
 {
 	const cJSON *fact;
 
@@ -283,10 +283,11 @@ int provenance_fill(const struct job *job, struct provenance *to, char **shared,
 	if (!to->environment)
 		return error_nomem(err, "provenance");
 	return add_origin(gang, to, err) < 0 ||
-			       add_environment(&gang->tasks[0], to->environment,
-					       shared, err) < 0 ||
+			       provenance_add_facts(&gang->tasks[0],
+						    to->environment, shared,
+						    err) < 0 ||
 			       add_hosts(gang, to, err) < 0 ||
-			       add_reading(gang, to, err) < 0
+			       provenance_add_reading(gang, to, err) < 0
 		       ? -1
 		       : add_notes(gang, to, err);
 }

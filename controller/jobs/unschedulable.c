@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-static void describe(const struct shape *shape, char *text, size_t size)
+static void shape_describe(const struct shape *shape, char *text, size_t size)
 {
 	char devices[40] = "";
 
@@ -45,7 +45,7 @@ enum unschedulable unschedulable_of(const struct slot *slots, size_t count,
 		snprintf(rest, sizeof(rest),
 			 "; down, and without a report of devices yet: %zu",
 			 silent);
-	describe(shape, wanted, sizeof(wanted));
+	shape_describe(shape, wanted, sizeof(wanted));
 	snprintf(text, size, "needs %s; %zu %s known%s", wanted, known,
 		 known == 1 ? "is" : "are", rest);
 	return known >= shape->nodes ? UNSCHEDULABLE_DOWN : UNSCHEDULABLE_EVER;

@@ -52,7 +52,7 @@ static bool log_name(const char *entry, char name[LOG_STORE_NAME_MAX + 1])
 	return log_name_valid(name);
 }
 
-static int by_number(const void *a, const void *b)
+static int log_files_compare(const void *a, const void *b)
 {
 	return strverscmp(*(char *const *)a, *(char *const *)b);
 }
@@ -94,7 +94,8 @@ int log_names(const struct log_store *store, uint64_t job, uint32_t attempt,
 		rc = error_errno(err, "job %llu", (unsigned long long)job);
 	closedir(dir);
 	if (names->count)
-		qsort(names->items, names->count, sizeof(char *), by_number);
+		qsort(names->items, names->count, sizeof(char *),
+		      log_files_compare);
 	return rc;
 }
 

@@ -112,7 +112,7 @@ struct gang_output *gang_output_new(struct log_reader *reader,
 	return take(output);
 }
 
-static void list(struct gang_output *output)
+static void gang_output_list(struct gang_output *output)
 {
 	struct log_reader *reader = output->reader;
 
@@ -130,7 +130,7 @@ void log_reader_wake(const struct task *task, const char *stream)
 		stream_index_is_index(stream);
 	output->is_new |= task_stream_is_output(task, stream);
 	samplings_wake(output->samplings, task_rank(task));
-	list(output);
+	gang_output_list(output);
 }
 
 /* Which formats. */
@@ -202,8 +202,8 @@ const struct framework *log_reader_format(const struct gang *gang)
 
 /* Which streams. */
 
-static int add_reading(struct gang_output *output, struct extract_rules *rules,
-		       const char *stream)
+static int output_add_reading(struct gang_output *output,
+			      struct extract_rules *rules, const char *stream)
 {
 	struct log_reader *reader = output->reader;
 	const struct log_source source = {
@@ -262,7 +262,7 @@ static int begin_ranks(struct gang_output *output, struct extract_rules *rules)
 			    (read == EXTRACT_LAST && i < streams - 1))
 				continue;
 			task_stream_name(gang_task(gang, task), i, name);
-			if (add_reading(output, rules, name) < 0)
+			if (output_add_reading(output, rules, name) < 0)
 				return -1;
 		}
 	}
@@ -272,11 +272,11 @@ static int begin_ranks(struct gang_output *output, struct extract_rules *rules)
 	task = gang_nodes(gang) - 1;
 	output->indexes[task].is_new = true;
 	task_stream_name(gang_task(gang, task), streams - 1, name);
-	return add_reading(output, rules, name);
+	return output_add_reading(output, rules, name);
 }
 
-static int begin_reading(struct gang_output *output,
-			 struct extract_rules *rules)
+static int gang_output_begin_reading(struct gang_output *output,
+				     struct extract_rules *rules)
 {
 	if (begin_ranks(output, rules) < 0)
 		return -1;
@@ -309,7 +309,8 @@ static void find_file(void *arg, const char *line, size_t size)
 	if (stream_index_parse(line, size, finding->rank, &file, NULL) == 0 &&
 	    file.path &&
 	    takes_file(finding->output, finding->rules, file.path) &&
-	    add_reading(finding->output, finding->rules, file.stream) < 0)
+	    output_add_reading(finding->output, finding->rules, file.stream) <
+		    0)
 		finding->failed = true;
 }
 
@@ -352,7 +353,8 @@ static int find_streams(struct gang_output *output)
 
 	if (!log_reader_reads(reader, gang))
 		return 0;
-	if (!output->readings && begin_reading(output, finding.rules) < 0)
+	if (!output->readings &&
+	    gang_output_begin_reading(output, finding.rules) < 0)
 		return -1;
 	reading_tasks(gang, finding.rules, &first, &last);
 	for (uint32_t i = first; i <= last; i++)
@@ -389,7 +391,8 @@ static bool life_read(struct gang_output *output)
 }
 
 /* Read everything but the samples. True: there is more. */
-static bool read_output(struct gang_output *output, struct log_read *read)
+static bool gang_output_read_streams(struct gang_output *output,
+				     struct log_read *read)
 {
 	char *piece = output->reader->piece;
 	bool more = false, changed = false;
@@ -406,13 +409,14 @@ static bool read_output(struct gang_output *output, struct log_read *read)
 }
 
 /* Samples arrive every second; other output is read only if it is new. */
-static bool read_some(struct gang_output *output, struct log_read *read)
+static bool gang_output_read_some(struct gang_output *output,
+				  struct log_read *read)
 {
 	bool more = samplings_read(output->samplings, output->reader->piece,
 				   READ_BYTES);
 
 	if (output->is_new)
-		output->is_new = read_output(output, read);
+		output->is_new = gang_output_read_streams(output, read);
 	return more || output->is_new;
 }
 
@@ -424,7 +428,7 @@ bool log_reader_next(struct log_reader *reader, struct log_read *read)
 		return false;
 	*read = (struct log_read){ .gang = output->gang };
 	TAILQ_REMOVE(&reader->behind, output, by_reader);
-	output->listed = read_some(output, read);
+	output->listed = gang_output_read_some(output, read);
 	if (output->listed)
 		TAILQ_INSERT_TAIL(&reader->behind, output, by_reader);
 	read->whole = !output->listed;
@@ -450,7 +454,8 @@ static size_t steps_read(const struct log_reading *reading)
 /* Is the one reading better than the other? It has more steps, or as many as
  * another file, and an earlier name, such as that of a lower rank.
  */
-static bool better(const struct gang_output *output, size_t one, size_t other)
+static bool gang_output_is_better(const struct gang_output *output, size_t one,
+				  size_t other)
 {
 	size_t steps = steps_read(output->readings[one]);
 	size_t others = steps_read(output->readings[other]);
@@ -471,7 +476,7 @@ static void keep_best(struct gang_output *output, size_t first)
 	size_t best = 0;
 
 	for (size_t i = first; i < output->count; i++)
-		if (better(output, i, best))
+		if (gang_output_is_better(output, i, best))
 			best = i;
 	if (!best) {
 		drop_readings(output, first);
@@ -483,7 +488,7 @@ static void keep_best(struct gang_output *output, size_t first)
 }
 
 /* All figures of one log into the first reading. */
-static void merge(struct gang_output *output)
+static void gang_output_merge(struct gang_output *output)
 {
 	const struct extract_rules *rules =
 		named_rules(output->reader, output->gang);
@@ -518,12 +523,12 @@ bool log_reader_done(const struct gang *gang)
 		return false;
 	if (!all_read(output)) {
 		output->is_new = true;
-		list(output);
+		gang_output_list(output);
 		return false;
 	}
 	for (size_t i = 0; i < output->count; i++)
 		log_reading_finish(output->readings[i]);
-	merge(output);
+	gang_output_merge(output);
 	return true;
 }
 

@@ -183,7 +183,7 @@ static bool find_format(struct log_reading *reading, bool complete)
 /* Reading. */
 
 /* NaN is the same as NaN here. */
-static bool same_number(double a, double b)
+static bool figure_matches(double a, double b)
 {
 	return a == b || (a != a && b != b);
 }
@@ -193,12 +193,12 @@ static bool same_figures(const struct record *a, const struct record *b)
 {
 	return a->has == b->has && a->step == b->step &&
 	       a->steps_total == b->steps_total && a->rank == b->rank &&
-	       a->finished == b->finished && same_number(a->loss, b->loss) &&
-	       same_number(a->iteration_ms, b->iteration_ms) &&
-	       same_number(a->tokens_per_second, b->tokens_per_second) &&
-	       same_number(a->samples_per_second, b->samples_per_second) &&
-	       same_number(a->tokens_per_device, b->tokens_per_device) &&
-	       same_number(a->memory_mib, b->memory_mib);
+	       a->finished == b->finished && figure_matches(a->loss, b->loss) &&
+	       figure_matches(a->iteration_ms, b->iteration_ms) &&
+	       figure_matches(a->tokens_per_second, b->tokens_per_second) &&
+	       figure_matches(a->samples_per_second, b->samples_per_second) &&
+	       figure_matches(a->tokens_per_device, b->tokens_per_device) &&
+	       figure_matches(a->memory_mib, b->memory_mib);
 }
 
 bool log_reading_some(struct log_reading *reading, char *piece, size_t size,

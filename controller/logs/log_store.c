@@ -153,8 +153,9 @@ static int open_log(struct log_store *store, uint64_t job, uint32_t attempt,
 }
 
 /* Add the stream of an open log, the latest used. */
-static struct stream *add_stream(struct log_store *store, uint64_t job,
-				 uint32_t attempt, const char *name)
+static struct stream *log_store_add_stream(struct log_store *store,
+					   uint64_t job, uint32_t attempt,
+					   const char *name)
 {
 	struct stream *stream = calloc(1, sizeof(*stream));
 
@@ -179,9 +180,10 @@ static bool is_stream(uint64_t job, uint32_t attempt, const char *name)
 }
 
 /* The stream, open; it is made if `make`, else ENOENT. */
-static struct stream *open_stream(struct log_store *store, uint64_t job,
-				  uint32_t attempt, const char *name, bool make,
-				  struct error *err)
+static struct stream *log_store_open_stream(struct log_store *store,
+					    uint64_t job, uint32_t attempt,
+					    const char *name, bool make,
+					    struct error *err)
 {
 	struct stream *stream;
 	uint64_t length = 0;
@@ -201,7 +203,7 @@ static struct stream *open_stream(struct log_store *store, uint64_t job,
 	fd = open_log(store, job, attempt, name, make, &length, err);
 	if (fd < 0)
 		return NULL;
-	stream = add_stream(store, job, attempt, name);
+	stream = log_store_add_stream(store, job, attempt, name);
 	if (!stream)
 		return error_null(error_nomem(err, "logstore"));
 	stream->log = take_fd(&fd);
@@ -244,7 +246,7 @@ int log_store_append(struct log_store *store, uint64_t job, uint32_t attempt,
 	int rc;
 
 	*length = 0;
-	stream = open_stream(store, job, attempt, name, true, err);
+	stream = log_store_open_stream(store, job, attempt, name, true, err);
 	if (!stream)
 		return -1;
 	*length = stream->length;
@@ -284,7 +286,7 @@ int log_store_length(struct log_store *store, uint64_t job, uint32_t attempt,
 		*length = 0;
 		return 0;
 	}
-	stream = open_stream(store, job, attempt, name, false, &why);
+	stream = log_store_open_stream(store, job, attempt, name, false, &why);
 	if (stream) {
 		*length = stream->length;
 		return 0;
@@ -300,7 +302,7 @@ int log_store_read(struct log_store *store, uint64_t job, uint32_t attempt,
 		   size_t *got, struct error *err)
 {
 	const struct stream *stream =
-		open_stream(store, job, attempt, name, false, err);
+		log_store_open_stream(store, job, attempt, name, false, err);
 	size_t done = 0;
 
 	if (!stream)
@@ -331,7 +333,7 @@ int log_store_time_at(struct log_store *store, uint64_t job, uint32_t attempt,
 		      struct error *err)
 {
 	const struct stream *stream =
-		open_stream(store, job, attempt, name, false, err);
+		log_store_open_stream(store, job, attempt, name, false, err);
 
 	if (!stream)
 		return -1;

@@ -11,8 +11,8 @@
 
 #define RECORD_BYTES 16
 
-static bool read_record(const struct log_times *times, uint64_t index,
-			uint64_t *offset, int64_t *ms)
+static bool log_times_read_record(const struct log_times *times, uint64_t index,
+				  uint64_t *offset, int64_t *ms)
 {
 	uint64_t words[2];
 
@@ -27,7 +27,7 @@ static bool read_record(const struct log_times *times, uint64_t index,
 /* Cut the file to its whole records. If that fails, do not use it: records
  * after an incomplete one would be wrong.
  */
-static void cut(struct log_times *times)
+static void log_times_cut(struct log_times *times)
 {
 	if (ftruncate(times->fd, (off_t)(times->records * RECORD_BYTES)) < 0)
 		log_times_clear(times);
@@ -52,14 +52,14 @@ void log_times_init(struct log_times *times, int folder, const char *path,
 	}
 	times->records = (uint64_t)st.st_size / RECORD_BYTES;
 	while (times->records &&
-	       (!read_record(times, times->records - 1, &offset,
-			     &times->last_ms) ||
+	       (!log_times_read_record(times, times->records - 1, &offset,
+				       &times->last_ms) ||
 		offset >= log_length || times->last_ms <= 0)) {
 		times->records--;
 		times->last_ms = 0;
 	}
 	if (times->records * RECORD_BYTES != (uint64_t)st.st_size)
-		cut(times);
+		log_times_cut(times);
 }
 
 void log_times_clear(struct log_times *times)
@@ -82,7 +82,7 @@ void log_times_note(struct log_times *times, uint64_t offset, int64_t now_ms)
 		return;
 	if (pwrite(times->fd, words, RECORD_BYTES,
 		   (off_t)(times->records * RECORD_BYTES)) != RECORD_BYTES) {
-		cut(times);
+		log_times_cut(times);
 		return;
 	}
 	times->records++;
@@ -97,7 +97,7 @@ int64_t log_times_at(const struct log_times *times, uint64_t offset)
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
 
-		if (!read_record(times, middle, &at, &ms))
+		if (!log_times_read_record(times, middle, &at, &ms))
 			return 0;
 		if (at > offset) {
 			high = middle;

@@ -52,8 +52,8 @@ void samplings_wake(struct samplings *samplings, uint32_t rank)
 	samplings->of[rank].quiet = false;
 }
 
-static bool read_one(struct samplings *samplings, uint32_t rank, char *piece,
-		     size_t size)
+static bool sampling_read_piece(struct samplings *samplings, uint32_t rank,
+				char *piece, size_t size)
 {
 	const struct job_effects *effects = samplings->effects;
 	struct sampling *sampling = &samplings->of[rank];
@@ -90,7 +90,7 @@ bool samplings_read(struct samplings *samplings, char *piece, size_t size)
 	bool more = false;
 
 	for (uint32_t i = 0; i < samplings->nodes; i++)
-		more |= read_one(samplings, i, piece, size);
+		more |= sampling_read_piece(samplings, i, piece, size);
 	return more;
 }
 

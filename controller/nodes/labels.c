@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-static int check(const cJSON *label, struct error *err)
+static int label_check(const cJSON *label, struct error *err)
 {
 	const char *value = cJSON_GetStringValue(label);
 
@@ -26,13 +26,14 @@ static int check(const cJSON *label, struct error *err)
 			 label->string, KEY_NAME_SIZE - 1);
 }
 
-static int merge(cJSON *to, const cJSON *change, struct error *err)
+static int labels_merge_change(cJSON *to, const cJSON *change,
+			       struct error *err)
 {
 	const cJSON *label;
 
 	cJSON_ArrayForEach(label, change)
 	{
-		if (check(label, err) < 0)
+		if (label_check(label, err) < 0)
 			return -1;
 		cJSON_DeleteItemFromObjectCaseSensitive(to, label->string);
 		if (cJSON_IsString(label) &&
@@ -55,7 +56,7 @@ cJSON *labels_merge(const cJSON *now, const cJSON *change, struct error *err)
 
 	if (!to)
 		return error_null(error_nomem(err, "labels"));
-	if (merge(to, change, err) == 0)
+	if (labels_merge_change(to, change, err) == 0)
 		return to;
 	cJSON_Delete(to);
 	return NULL;

@@ -103,7 +103,7 @@ bool nodes_changed(struct nodes *nodes)
 	return changed;
 }
 
-static int compare_names(const void *a, const void *b)
+static int nodes_compare(const void *a, const void *b)
 {
 	const struct node *x = a, *y = b;
 
@@ -141,7 +141,7 @@ static void node_free(struct node *node)
 }
 OWNED_POINTER(struct node, node_free)
 
-static int grow(struct nodes *nodes)
+static int nodes_grow(struct nodes *nodes)
 {
 	size_t room = nodes->count ? nodes->count * 2 : 1;
 	struct node **list;
@@ -173,10 +173,10 @@ struct node *node_get(struct nodes *nodes, const char *name, struct error *err)
 					    NODES_MAX));
 	node = calloc(1, sizeof(*node));
 	if (!node || !(node->view.vendor = strdup("")) ||
-	    !(node->view.address = strdup("")) || grow(nodes) < 0)
+	    !(node->view.address = strdup("")) || nodes_grow(nodes) < 0)
 		return error_null(error_nomem(err, "node"));
 	strncpy(node->view.name, name, sizeof(node->view.name) - 1);
-	if (!tsearch(node, &nodes->names, compare_names))
+	if (!tsearch(node, &nodes->names, nodes_compare))
 		return error_null(error_nomem(err, "node"));
 	TAILQ_INIT(&node->holds);
 	node->lost_since_ms = effects_mono_ms(nodes->effects);
@@ -192,7 +192,7 @@ void nodes_free(struct nodes *nodes)
 	if (!nodes)
 		return;
 	for (size_t i = 0; i < nodes->count; i++) {
-		tdelete(nodes->list[i], &nodes->names, compare_names);
+		tdelete(nodes->list[i], &nodes->names, nodes_compare);
 		node_free(nodes->list[i]);
 	}
 	free(nodes->list);

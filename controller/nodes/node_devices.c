@@ -39,8 +39,8 @@ void node_devices_clear(struct node *node)
 	list_clear(&node->view.inventory, &node->view.inventory_count);
 }
 
-static int check(const struct device_info *list, size_t count,
-		 struct error *err)
+static int node_devices_check(const struct device_info *list, size_t count,
+			      struct error *err)
 {
 	if (count > SCHEDULER_DEVICES_MAX)
 		return error_set(err, EPROTO,
@@ -79,7 +79,7 @@ int node_devices_take(struct node *node, struct device_info **list,
 		lost_of(node->view.inventory, node->view.inventory_count);
 	uint64_t lost;
 
-	if (check(*list, *count, err) < 0)
+	if (node_devices_check(*list, *count, err) < 0)
 		return -1;
 	list_clear(&node->view.inventory, &node->view.inventory_count);
 	node->view.inventory = *list;

@@ -19,7 +19,7 @@ static bool drained_at(const struct node *node, int64_t now_ms)
 		now_ms < node->view.drain_until_ms);
 }
 
-static int64_t number_of(const cJSON *object, const char *name)
+static int64_t node_settings_get_number(const cJSON *object, const char *name)
 {
 	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
 
@@ -43,9 +43,11 @@ static void settings_load(struct node *node, const char *text)
 	const char *machine = cJSON_GetStringValue(
 		cJSON_GetObjectItemCaseSensitive(settings, "machine"));
 
-	node->view.drain_from_ms = number_of(settings, "from_ms");
-	node->view.drain_until_ms = number_of(settings, "until_ms");
-	node->view.until_ms = number_of(settings, "leaves_ms");
+	node->view.drain_from_ms =
+		node_settings_get_number(settings, "from_ms");
+	node->view.drain_until_ms =
+		node_settings_get_number(settings, "until_ms");
+	node->view.until_ms = node_settings_get_number(settings, "leaves_ms");
 	if (cJSON_IsString(reason))
 		node->view.reason = strdup(reason->valuestring);
 	node->view.labels =

@@ -41,7 +41,7 @@ struct cell_place {
 	double number;
 };
 
-static double rate_of(const struct report_row *row)
+static double anomalies_row_rate(const struct report_row *row)
 {
 	double rate = row_completed(row) ? row_rate(row) : (double)NAN;
 
@@ -60,17 +60,18 @@ static int add_anomaly(const struct cell_figures *cell,
 
 /* Repeats. */
 
-static void sum_up(struct cell_figures *cell)
+static void figures_sum_up(struct cell_figures *cell)
 {
 	double squares = 0;
 
 	cell->mean = cell->mfu = 0;
 	for (size_t i = 0; i < cell->count; i++) {
-		cell->mean += rate_of(cell->rows[i]) / (double)cell->count;
+		cell->mean +=
+			anomalies_row_rate(cell->rows[i]) / (double)cell->count;
 		cell->mfu += row_mfu(cell->rows[i]) / (double)cell->count;
 	}
 	for (size_t i = 0; i < cell->count; i++) {
-		double off = rate_of(cell->rows[i]) - cell->mean;
+		double off = anomalies_row_rate(cell->rows[i]) - cell->mean;
 
 		squares += off * off;
 	}
@@ -130,7 +131,7 @@ static bool value_at(const char *words, size_t n, struct cell_place *place)
 	return equals != NULL;
 }
 
-static void read_number(struct cell_place *place)
+static void place_read_number(struct cell_place *place)
 {
 	const char *text = place->value + place->name + 1;
 	char *end;
@@ -163,7 +164,7 @@ static int by_line(const struct cell_place *a, const struct cell_place *b)
 	return order ? order : strcmp(a_end, b_end);
 }
 
-static int by_place(const void *a, const void *b)
+static int places_compare(const void *a, const void *b)
 {
 	const struct cell_place *x = a, *y = b;
 	int order = by_line(x, y);
@@ -240,9 +241,9 @@ static int find_jumps(struct cell_figures *cells, size_t count)
 			places[n].cell = &cells[i];
 			if (!value_at(cells[i].words, axis, &places[n]))
 				continue;
-			read_number(&places[n++]);
+			place_read_number(&places[n++]);
 		}
-		qsort(places, n, sizeof(*places), by_place);
+		qsort(places, n, sizeof(*places), places_compare);
 		for (size_t i = 0, end; i < n; i = end) {
 			for (end = i + 1;
 			     end < n && !by_line(&places[i], &places[end]);)
@@ -271,7 +272,7 @@ static int add_jump(const struct cell_figures *cell, struct error *err)
 
 /* Cells. */
 
-static int by_cell(const void *a, const void *b)
+static int rows_compare_cell(const void *a, const void *b)
 {
 	return strcmp((*(struct report_row *const *)a)->info.cell,
 		      (*(struct report_row *const *)b)->info.cell);
@@ -287,7 +288,7 @@ static void row_forget(struct report_row *row)
 }
 
 /* The rows that have a rate, by cell. */
-static size_t collect(struct report_rows *rows, struct report_row **list)
+static size_t rows_collect(struct report_rows *rows, struct report_row **list)
 {
 	size_t count = 0;
 
@@ -295,10 +296,10 @@ static size_t collect(struct report_rows *rows, struct report_row **list)
 		struct report_row *row = &rows->items[i];
 
 		row_forget(row);
-		if (isfinite(rate_of(row)) && row->info.cell)
+		if (isfinite(anomalies_row_rate(row)) && row->info.cell)
 			list[count++] = row;
 	}
-	qsort(list, count, sizeof(*list), by_cell);
+	qsort(list, count, sizeof(*list), rows_compare_cell);
 	return count;
 }
 
@@ -308,7 +309,7 @@ static size_t make_cells(struct report_row **list, size_t count,
 	size_t n = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (i && !by_cell(&list[i - 1], &list[i])) {
+		if (i && !rows_compare_cell(&list[i - 1], &list[i])) {
 			cells[n - 1].count++;
 			continue;
 		}
@@ -327,9 +328,9 @@ int anomalies_add(struct report_rows *rows, struct error *err)
 
 	if (!list || !cells)
 		return error_nomem(err, "report");
-	count = make_cells(list, collect(rows, list), cells);
+	count = make_cells(list, rows_collect(rows, list), cells);
 	for (size_t i = 0; i < count; i++)
-		sum_up(&cells[i]);
+		figures_sum_up(&cells[i]);
 	if (find_jumps(cells, count) < 0)
 		return error_nomem(err, "report");
 	for (size_t i = 0; i < count; i++)

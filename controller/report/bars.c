@@ -64,7 +64,7 @@ static double largest(const struct bars *bars, size_t count)
 	return most > 0 ? most : 1;
 }
 
-static double place(double value, double most)
+static double bar_place_value(double value, double most)
 {
 	return LABELS + value / most * (WIDTH - LABELS - VALUES);
 }
@@ -87,7 +87,7 @@ static void put_label(struct writer *to, const char *label, double y)
 static void put_bar(struct writer *to, const struct bar *bar, double most,
 		    double y)
 {
-	double end = place(bar->value, most);
+	double end = bar_place_value(bar->value, most);
 	int digits = bar->value >= 100 ? 0 : bar->value >= 10 ? 1 : 3;
 
 	put_label(to, bar->label, y);
@@ -99,21 +99,23 @@ static void put_bar(struct writer *to, const struct bar *bar, double most,
 		writer_printf(to,
 			      "<line class=\"spread\" x1=\"%.1f\" "
 			      "x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>",
-			      place(bar->low, most), place(bar->high, most),
-			      y + 7.5, y + 7.5);
+			      bar_place_value(bar->low, most),
+			      bar_place_value(bar->high, most), y + 7.5,
+			      y + 7.5);
 	if (isfinite(bar->limit))
 		writer_printf(to,
 			      "<line class=\"limit\" x1=\"%.1f\" "
 			      "x2=\"%.1f\" y1=\"%.0f\" y2=\"%.0f\"/>",
-			      place(bar->limit, most), place(bar->limit, most),
-			      y - 2, y + LINE - 3);
+			      bar_place_value(bar->limit, most),
+			      bar_place_value(bar->limit, most), y - 2,
+			      y + LINE - 3);
 	writer_printf(to,
 		      "<text class=\"axis\" x=\"%d\" y=\"%.0f\" "
 		      "text-anchor=\"end\">%.*f</text>\n",
 		      WIDTH, y + 12, digits, bar->value);
 }
 
-static void put_legend(struct writer *to, const struct bars *bars)
+static void bars_put_legend(struct writer *to, const struct bars *bars)
 {
 	size_t more = bars->count > BARS_MAX ? bars->count - BARS_MAX : 0;
 
@@ -148,6 +150,6 @@ void bars_svg(struct writer *to, const struct bars *bars)
 	for (size_t i = 0; i < count; i++)
 		put_bar(to, &bars->bars[i], most, (double)(TOP + i * LINE));
 	writer_raw(to, "</svg>\n");
-	put_legend(to, bars);
+	bars_put_legend(to, bars);
 	writer_raw(to, "</figure>\n");
 }

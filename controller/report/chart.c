@@ -163,7 +163,7 @@ static void put_axes(const struct plot *plot)
 	}
 }
 
-static void put_line(const struct plot *plot, size_t line)
+static void plot_put_line(const struct plot *plot, size_t line)
 {
 	const char *dashes = line < COLOURS / 2 ? ""
 			     : line < COLOURS   ? " stroke-dasharray=\"6 2\""
@@ -190,7 +190,7 @@ static void put_line(const struct plot *plot, size_t line)
 	writer_raw(plot->to, "\"/>\n");
 }
 
-static void put_legend(const struct plot *plot)
+static void plot_put_legend(const struct plot *plot)
 {
 	if (plot->count < 2 || plot->count > CHART_LEGEND_MAX)
 		return;
@@ -291,8 +291,8 @@ void chart_svg(struct writer *to, const struct chart *chart)
 		put_band(&plot);
 	else
 		for (size_t i = 0; i < plot.count; i++)
-			put_line(&plot, i);
+			plot_put_line(&plot, i);
 	writer_raw(to, "</svg>\n");
-	put_legend(&plot);
+	plot_put_legend(&plot);
 	writer_raw(to, "</figure>\n");
 }

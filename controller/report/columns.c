@@ -33,7 +33,8 @@ static void add_column(struct columns *columns,
 	columns->count++;
 }
 
-static void add_metrics(struct columns *columns, const struct report_rows *rows)
+static void columns_add_metrics(struct columns *columns,
+				const struct report_rows *rows)
 {
 	ROWS_EACH(row, rows)
 	{
@@ -75,12 +76,12 @@ void columns_choose(const struct report_rows *rows, bool labelled,
 		    (!figure->optional || any_wants(figure, rows)))
 			add_column(columns, figure, NULL);
 		if (i + 1 == METRICS_PLACE)
-			add_metrics(columns, rows);
+			columns_add_metrics(columns, rows);
 	}
 }
 
-static const char *state_text(const struct report_row *row,
-			      char text[COLUMN_TEXT])
+static const char *column_write_state(const struct report_row *row,
+				      char text[COLUMN_TEXT])
 {
 	const char *state = row->info.state, *failure = row_failure(row);
 
@@ -92,7 +93,7 @@ static const char *state_text(const struct report_row *row,
 /* Copy a text; one that is too long is cut between characters and ends in
  * "...".
  */
-static const char *copy_text(const char *from, char text[COLUMN_TEXT])
+static const char *column_copy_text(const char *from, char text[COLUMN_TEXT])
 {
 	size_t size = strlen(from);
 
@@ -111,7 +112,7 @@ static const char *metric_text(const struct report_row *row, const char *metric,
 	double number = row_completed(row) ? row_metric(row, metric) : NAN;
 
 	if (isnan(number))
-		return copy_text("-", text);
+		return column_copy_text("-", text);
 	snprintf(text, COLUMN_TEXT, METRIC_FORMAT, number);
 	return text;
 }
@@ -126,10 +127,10 @@ const char *column_text(const struct columns *columns, size_t column,
 	if (!figure)
 		return metric_text(row, columns->metrics[column], text);
 	if (figure_is_state(figure))
-		return state_text(row, text);
+		return column_write_state(row, text);
 	datum = figure_datum(figure, row);
 	if (datum.text)
-		return copy_text(datum.text, text);
+		return column_copy_text(datum.text, text);
 	if (datum.kind == DATUM_NUMBER && figure->format)
 		/* The formats stand in the table of figures. */
 		snprintf(number, sizeof(number), figure->format,
@@ -171,9 +172,10 @@ static double best_rate(const struct report_rows *rows)
 	return best;
 }
 
-static void add_cell(const struct columns *columns, size_t column,
-		     const struct report_row *row, const struct labels *labels,
-		     double best, struct table *table)
+static void columns_add_cell(const struct columns *columns, size_t column,
+			     const struct report_row *row,
+			     const struct labels *labels, double best,
+			     struct table *table)
 {
 	const struct report_figure *figure = columns->figures[column];
 	bool bad = column == columns->count - 1 && row_failed(row);
@@ -197,6 +199,6 @@ void columns_table(const struct columns *columns,
 	ROWS_EACH(row, rows)
 	{
 		for (size_t c = 0; c < columns->count; c++)
-			add_cell(columns, c, row, labels, best, table);
+			columns_add_cell(columns, c, row, labels, best, table);
 	}
 }

@@ -373,7 +373,7 @@ static bool has_value(const struct report_row *row, const cJSON *want)
 	return text && !strcmp(text, want->valuestring);
 }
 
-static bool has_values(const struct report_row *row, const cJSON *values)
+static bool row_has_values(const struct report_row *row, const cJSON *values)
 {
 	const cJSON *want;
 
@@ -411,7 +411,7 @@ static const struct report_row *find_baseline(const struct report_rows *rows,
 
 	ROWS_EACH(other, rows)
 	{
-		if (row_completed(other) && has_values(other, values) &&
+		if (row_completed(other) && row_has_values(other, values) &&
 		    (!best ||
 		     common_values(row, other) > common_values(row, best)))
 			best = other;
@@ -471,7 +471,7 @@ int align_rows(struct report_rows *rows, const cJSON *job_series,
 			       "align");
 
 		if (cJSON_IsObject(align) && row_completed(row) &&
-		    has_values(row, row_at(align, "cells")) &&
+		    row_has_values(row, row_at(align, "cells")) &&
 		    align_row(row, rows, align, job_series, err) < 0)
 			return -1;
 	}

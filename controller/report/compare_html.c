@@ -117,7 +117,7 @@ static void put_difference(const struct comparison *page,
 				  : "slower");
 }
 
-static void put_heads(const struct comparison *page)
+static void compare_html_put_heads(const struct comparison *page)
 {
 	writer_raw(page->to, "<tr><th>Cell</th>");
 	for (size_t sweep = 0; sweep < page->sweeps; sweep++) {
@@ -130,8 +130,8 @@ static void put_heads(const struct comparison *page)
 	writer_raw(page->to, "</tr>\n");
 }
 
-static void put_row(const struct comparison *page,
-		    const struct compare_cell *cell)
+static void compare_html_put_row(const struct comparison *page,
+				 const struct compare_cell *cell)
 {
 	char text[LABEL_SIZE];
 
@@ -145,18 +145,18 @@ static void put_row(const struct comparison *page,
 	writer_raw(page->to, "</tr>\n");
 }
 
-static void put_table(const struct comparison *page)
+static void compare_html_put_table(const struct comparison *page)
 {
 	writer_raw(page->to, "<h2>Token/s per device</h2>\n"
 			     "<div class=\"wide\"><table>\n");
-	put_heads(page);
+	compare_html_put_heads(page);
 	for (size_t i = 0; i < page->cells->count; i++)
-		put_row(page, &page->cells->items[i]);
+		compare_html_put_row(page, &page->cells->items[i]);
 	writer_raw(page->to, "</table></div>\n");
 }
 
 /* "demo, 2026-05-04T03:02:01Z, by ann; model a / b, vendor cpu" */
-static void put_sweep(const struct comparison *page, size_t sweep)
+static void compare_html_put_sweep(const struct comparison *page, size_t sweep)
 {
 	const struct compare_sweep *of = &page->about[sweep];
 	char utc[UTC_SIZE], values[LABEL_SIZE];
@@ -176,7 +176,7 @@ static void put_sweep(const struct comparison *page, size_t sweep)
 	writer_raw(page->to, "</dd>\n");
 }
 
-static void put_head(const struct comparison *page)
+static void compare_html_put_head(const struct comparison *page)
 {
 	char title[100], keys[LABEL_SIZE];
 
@@ -185,7 +185,7 @@ static void put_head(const struct comparison *page)
 	html_begin(page->to, "en", title);
 	writer_printf(page->to, "<h1>%s</h1>\n<dl>\n", title);
 	for (size_t sweep = 0; sweep < page->sweeps; sweep++)
-		put_sweep(page, sweep);
+		compare_html_put_sweep(page, sweep);
 	writer_printf(page->to,
 		      "</dl>\n<p class=\"mute\">%s</p>\n"
 		      "<p class=\"mute\">Charts label each cell by %s.</p>\n",
@@ -212,12 +212,12 @@ int compare_html(const struct compare_cells *cells,
 	labels_find(&cells->items->cell, sizeof(*cells->items), cells->count,
 		    &page.labels);
 	writer_init(&to, out, html_text);
-	put_head(&page);
+	compare_html_put_head(&page);
 	writer_raw(&to, "<div class=\"charts\">\n");
 	put_bars(&page, "Throughput per device", "token/s", rate_bar);
 	put_bars(&page, "Ratio to the first sweep (dashed: 1)", "", ratio_bar);
 	writer_raw(&to, "</div>\n");
-	put_table(&page);
+	compare_html_put_table(&page);
 	writer_raw(&to, "</body></html>\n");
 	return writer_end(&to, err);
 }

@@ -13,7 +13,7 @@
 
 #include <stdio.h>
 
-static void put_head(struct writer *to, const struct report_about *about)
+static void html_put_head(struct writer *to, const struct report_about *about)
 {
 	const char *title = about->title ? about->title : "Results";
 
@@ -50,7 +50,7 @@ static void put_size(struct writer *to, const struct report_rows *rows)
 	put_fact(to, "largest job", nodes > 0 ? text : NULL);
 }
 
-static void put_time(struct writer *to, const char *name, int64_t ms)
+static void html_put_time(struct writer *to, const char *name, int64_t ms)
 {
 	char text[UTC_SIZE];
 
@@ -58,8 +58,8 @@ static void put_time(struct writer *to, const char *name, int64_t ms)
 		put_fact(to, name, utc_text(ms, text));
 }
 
-static void put_facts(struct writer *to, const struct report_about *about,
-		      const struct report_rows *rows)
+static void html_put_facts(struct writer *to, const struct report_about *about,
+			   const struct report_rows *rows)
 {
 	static const enum figure_use uses[] = { AS_SUBJECT, AS_FACT };
 	const struct report_figure *figure;
@@ -76,8 +76,8 @@ static void put_facts(struct writer *to, const struct report_about *about,
 	writer_raw(to, "<dl>\n");
 	put_fact(to, "sweep", about->name);
 	put_fact(to, "submitted by", about->client);
-	put_time(to, "submitted", about->submitted_ms);
-	put_time(to, "last result", last_ms);
+	html_put_time(to, "submitted", about->submitted_ms);
+	html_put_time(to, "last result", last_ms);
 	put_size(to, rows);
 	for (size_t u = 0; u < sizeof(uses) / sizeof(uses[0]); u++)
 		for (size_t i = 0; (figure = figure_used(uses[u], i)); i++)
@@ -131,8 +131,8 @@ static void put_outcome(struct writer *to, const struct report_rows *rows,
 }
 
 /* The words that all cells share are above the table, not in it. */
-static void put_table(struct writer *to, const struct report_rows *rows,
-		      const struct labels *labels)
+static void html_put_table(struct writer *to, const struct report_rows *rows,
+			   const struct labels *labels)
 {
 	struct columns columns;
 	owned(table_clear) struct table table = { 0 };
@@ -149,14 +149,15 @@ static void put_table(struct writer *to, const struct report_rows *rows,
 
 /* Notes. */
 
-static void put_item(struct writer *to, const struct report_row *row,
-		     const char *text)
+static void html_put_item(struct writer *to, const struct report_row *row,
+			  const char *text)
 {
 	writer_printf(to, "<li>job %llu, %s: %s</li>\n",
 		      (unsigned long long)row->info.job, row->info.cell, text);
 }
 
-static void put_lines(struct writer *to, const char *summary, const char *text)
+static void html_put_lines(struct writer *to, const char *summary,
+			   const char *text)
 {
 	writer_printf(to, "<details><summary>%s</summary><pre>", summary);
 	to->escape = html_lines;
@@ -165,20 +166,20 @@ static void put_lines(struct writer *to, const char *summary, const char *text)
 	writer_raw(to, "</pre></details>\n");
 }
 
-static void put_failure(struct writer *to, const struct report_row *row)
+static void html_put_failure(struct writer *to, const struct report_row *row)
 {
 	char words[ROW_NOTE_BYTES];
 	const char *reason = row_reason(row, words);
 	const char *tail = row->tail;
 
 	if (reason)
-		put_item(to, row, reason);
+		html_put_item(to, row, reason);
 	if (reason && tail && *tail)
-		put_lines(to, "end of its log", tail);
+		html_put_lines(to, "end of its log", tail);
 }
 
 /* What to do about each class of failure, once. */
-static void put_advice(struct writer *to, const struct report_rows *rows)
+static void html_put_advice(struct writer *to, const struct report_rows *rows)
 {
 	bool failed[FAILURES] = { false };
 
@@ -201,14 +202,14 @@ static void put_origin(struct writer *to, const struct report_row *row)
 	char words[ROW_NOTE_BYTES];
 
 	if (row_origin(row, words))
-		put_item(to, row, words);
+		html_put_item(to, row, words);
 }
 
 typedef void note_fn(struct writer *to, const struct report_row *row);
 
 /* A heading and the notes of the rows; nothing if there are none. */
-static void put_notes(struct writer *to, const char *title, note_fn *put_note,
-		      const struct report_rows *rows)
+static void html_put_notes(struct writer *to, const char *title,
+			   note_fn *put_note, const struct report_rows *rows)
 {
 	size_t start = to->out->size, empty;
 
@@ -231,19 +232,19 @@ static void put_suspect(struct writer *to, const struct suspect *suspect)
 	char jobs[SUSPECT_JOBS_SIZE], text[REMARK_TEXT_MAX];
 
 	if (suspect->count == 1) {
-		put_item(to, suspect->rows[0], suspect->text);
+		html_put_item(to, suspect->rows[0], suspect->text);
 		return;
 	}
 	writer_printf(to, "<li><details><summary>%s: %s</summary><ul>\n",
 		      suspect_jobs(suspect, jobs), suspect->text);
 	for (size_t i = 0; i < suspect->count; i++)
-		put_item(to, suspect->rows[i],
-			 remark_sentence(suspect->remarks[i], LANGUAGE_EN, text,
-					 sizeof(text)));
+		html_put_item(to, suspect->rows[i],
+			      remark_sentence(suspect->remarks[i], LANGUAGE_EN,
+					      text, sizeof(text)));
 	writer_raw(to, "</ul></details></li>\n");
 }
 
-static void put_suspects(struct writer *to, const struct report_rows *rows)
+static void html_put_suspects(struct writer *to, const struct report_rows *rows)
 {
 	owned(suspects_clear) struct suspects suspects = { 0 };
 
@@ -282,7 +283,7 @@ static void put_sections(struct writer *to, const struct report_rows *rows,
 
 static void put_members(struct writer *to, const cJSON *map);
 
-static void put_value(struct writer *to, const cJSON *value)
+static void html_put_value(struct writer *to, const cJSON *value)
 {
 	const cJSON *item;
 	char *text;
@@ -295,7 +296,7 @@ static void put_value(struct writer *to, const cJSON *value)
 		cJSON_ArrayForEach(item, value)
 		{
 			writer_raw(to, "<div>");
-			put_value(to, item);
+			html_put_value(to, item);
 			writer_raw(to, "</div>");
 		}
 	} else {
@@ -318,13 +319,13 @@ static void put_members(struct writer *to, const cJSON *map)
 		if (!member->string || cJSON_IsNull(member))
 			continue;
 		writer_printf(to, "<tr><th>%s</th><td>", member->string);
-		put_value(to, member);
+		html_put_value(to, member);
 		writer_raw(to, "</td></tr>\n");
 	}
 	writer_raw(to, "</table>\n");
 }
 
-static void put_provenance(struct writer *to, const struct report_row *row)
+static void html_put_provenance(struct writer *to, const struct report_row *row)
 {
 	const struct provenance *origin = row->info.provenance;
 	cJSON *members;
@@ -350,19 +351,20 @@ int report_html(const struct report_about *about,
 
 	writer_init(&to, out, html_text);
 	labels_find_rows(rows, &labels);
-	put_head(&to, about);
+	html_put_head(&to, about);
 	put_outcome(&to, rows, &labels);
-	put_facts(&to, about, rows);
-	put_table(&to, rows, &labels);
+	html_put_facts(&to, about, rows);
+	html_put_table(&to, rows, &labels);
 	html_overview(&to, rows, &labels);
-	put_notes(&to, "Without a result", put_failure, rows);
-	put_advice(&to, rows);
-	put_notes(&to, "Jobs taken over from earlier sweeps", put_origin, rows);
-	put_suspects(&to, rows);
+	html_put_notes(&to, "Without a result", html_put_failure, rows);
+	html_put_advice(&to, rows);
+	html_put_notes(&to, "Jobs taken over from earlier sweeps", put_origin,
+		       rows);
+	html_put_suspects(&to, rows);
 	put_sections(&to, rows, &labels);
-	put_notes(&to, "Provenance", put_provenance, rows);
+	html_put_notes(&to, "Provenance", html_put_provenance, rows);
 	if (about->file)
-		put_lines(&to, "sweep file", about->file);
+		html_put_lines(&to, "sweep file", about->file);
 	writer_raw(&to, "</body></html>\n");
 	return writer_end(&to, err);
 }

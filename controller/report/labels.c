@@ -44,7 +44,7 @@ size_t labels_next(const char **name, const char **word)
 	return length;
 }
 
-static bool has_word(const char *name, const char *word, size_t size)
+static bool label_has_word(const char *name, const char *word, size_t size)
 {
 	const char *other;
 	size_t length;
@@ -56,7 +56,8 @@ static bool has_word(const char *name, const char *word, size_t size)
 }
 
 /* Append a word; false: there is no room for all of it. */
-static bool add_word(char *to, size_t size, const char *word, size_t length)
+static bool label_add_word(char *to, size_t size, const char *word,
+			   size_t length)
 {
 	if (strlen(to) + (*to != 0) + length >= size)
 		return false;
@@ -79,8 +80,8 @@ static void keep_shared(const char *cell, char common[LABEL_SIZE])
 	size_t length;
 
 	while ((length = labels_next(&name, &word)))
-		if (has_word(cell, word, length))
-			add_word(kept, sizeof(kept), word, length);
+		if (label_has_word(cell, word, length))
+			label_add_word(kept, sizeof(kept), word, length);
 	memcpy(common, kept, sizeof(kept));
 }
 
@@ -109,9 +110,9 @@ static void remaining(const struct labels *labels, const char *cell,
 
 	text[0] = 0;
 	while ((length = labels_next(&cell, &word)))
-		if (!has_word(labels->common, word, length) &&
+		if (!label_has_word(labels->common, word, length) &&
 		    !has_key(labels->implied, word))
-			add_word(text, LABEL_SIZE, word, length);
+			label_add_word(text, LABEL_SIZE, word, length);
 }
 
 struct named {
@@ -174,7 +175,7 @@ static void find_implied(struct labels *labels, struct named *cells,
 
 	while ((length = labels_next(&cell, &word)))
 		if (keys_count < KEYS_MAX && !is_subject(word) &&
-		    !has_word(labels->common, word, length))
+		    !label_has_word(labels->common, word, length))
 			keys[keys_count++] = (struct key){ word, length };
 	qsort(keys, keys_count, sizeof(*keys), longest_first);
 	for (size_t i = 0; i < keys_count; i++) {
@@ -227,7 +228,7 @@ void labels_find(const void *first, size_t stride, size_t count,
 	if (!cell || count < 2)
 		return;
 	while ((length = labels_next(&cell, &word)))
-		add_word(labels->common, LABEL_SIZE, word, length);
+		label_add_word(labels->common, LABEL_SIZE, word, length);
 	for (size_t i = 0; i < count; i++) {
 		const char *other = label_cell(&cells, i);
 
@@ -243,8 +244,9 @@ void labels_find_rows(const struct report_rows *rows, struct labels *labels)
 }
 
 /* whole: implied words, too. */
-static const char *name_row(const struct labels *labels, const char *cell,
-			    uint32_t repeat, bool whole, char text[LABEL_SIZE])
+static const char *label_name_row(const struct labels *labels, const char *cell,
+				  uint32_t repeat, bool whole,
+				  char text[LABEL_SIZE])
 {
 	const char *rest = cell ? cell : "";
 	size_t room = LABEL_SIZE - 24, length;
@@ -252,9 +254,9 @@ static const char *name_row(const struct labels *labels, const char *cell,
 
 	text[0] = 0;
 	while ((length = labels_next(&rest, &word)))
-		if (!has_word(labels->common, word, length) &&
+		if (!label_has_word(labels->common, word, length) &&
 		    (whole || !has_key(labels->implied, word)) &&
-		    !add_word(text, room, word, length)) {
+		    !label_add_word(text, room, word, length)) {
 			text_append(text, room, "%s%.*s", *text ? " " : "",
 				    cut_at(word, room - strlen(text) - 2),
 				    word);
@@ -271,7 +273,7 @@ static const char *name_row(const struct labels *labels, const char *cell,
 const char *labels_row(const struct labels *labels, const char *cell,
 		       uint32_t repeat, char text[LABEL_SIZE])
 {
-	return name_row(labels, cell, repeat, true, text);
+	return label_name_row(labels, cell, repeat, true, text);
 }
 
 /* What is kept of each word "batch.micro=4". */
@@ -282,7 +284,8 @@ static const char *name_parts(const struct labels *labels, const char *cell,
 			      const char *between, char text[LABEL_SIZE])
 {
 	char name[LABEL_SIZE];
-	const char *rest = name_row(labels, cell, repeat, false, name), *word;
+	const char *rest = label_name_row(labels, cell, repeat, false, name),
+		   *word;
 	size_t length;
 
 	text[0] = 0;
@@ -328,7 +331,7 @@ bool labels_hold(const char *cell, const char *words)
 	size_t length;
 
 	while ((length = labels_next(&words, &word)))
-		if (!has_word(cell, word, length))
+		if (!label_has_word(cell, word, length))
 			return false;
 	return true;
 }
@@ -426,7 +429,7 @@ static size_t unit_size(const char *text)
 	return size;
 }
 
-static size_t split(char *text, struct squeezed words[SQUEEZE_WORDS])
+static size_t squeezed_split(char *text, struct squeezed words[SQUEEZE_WORDS])
 {
 	size_t count = 0;
 
@@ -454,8 +457,8 @@ static bool drop_key(struct squeezed *word)
 }
 
 /* Shorten the longest word that step() can shorten; false: there is none. */
-static bool shorten(struct squeezed *words, size_t count, size_t *total,
-		    bool step(struct squeezed *word))
+static bool squeezed_shorten(struct squeezed *words, size_t count,
+			     size_t *total, bool step(struct squeezed *word))
 {
 	struct squeezed *longest = NULL;
 	size_t most = 0, size;
@@ -477,7 +480,8 @@ static bool shorten(struct squeezed *words, size_t count, size_t *total,
 	return true;
 }
 
-static void join(const struct squeezed *words, size_t count, char *text)
+static void squeezed_join(const struct squeezed *words, size_t count,
+			  char *text)
 {
 	char joined[LABEL_SIZE] = "";
 	size_t used;
@@ -501,15 +505,18 @@ static void join(const struct squeezed *words, size_t count, char *text)
 void labels_squeeze(char *text, size_t columns)
 {
 	struct squeezed words[SQUEEZE_WORDS];
-	size_t count = split(text, words), total = count ? count - 1 : 0;
+	size_t count = squeezed_split(text, words),
+	       total = count ? count - 1 : 0;
 
 	for (size_t i = 0; i < count; i++)
 		total += squeezed_width(&words[i]);
-	while (total > columns && shorten(words, count, &total, drop_key))
+	while (total > columns &&
+	       squeezed_shorten(words, count, &total, drop_key))
 		;
-	while (total > columns && shorten(words, count, &total, squeeze_more))
+	while (total > columns &&
+	       squeezed_shorten(words, count, &total, squeeze_more))
 		;
-	join(words, count, text);
+	squeezed_join(words, count, text);
 	while (*text &&
 	       (utf8_width(text) > columns || text[strlen(text) - 1] == ' '))
 		text[utf8_cut(text, strlen(text) - 1)] = 0;

@@ -21,7 +21,8 @@ static void put_note(struct writer *to, const struct report_row *row,
 }
 
 /* The heading of a list, before its first item. */
-static void put_heading(struct writer *to, const char *heading, bool *any)
+static void markdown_put_heading(struct writer *to, const char *heading,
+				 bool *any)
 {
 	if (!*any)
 		writer_printf(to, "\n%s:\n\n", heading);
@@ -31,8 +32,8 @@ static void put_heading(struct writer *to, const char *heading, bool *any)
 typedef const char *note_fn(const struct report_row *row,
 			    char words[ROW_NOTE_BYTES]);
 
-static void put_notes(struct writer *to, const char *heading, note_fn *note,
-		      const struct report_rows *rows)
+static void markdown_put_notes(struct writer *to, const char *heading,
+			       note_fn *note, const struct report_rows *rows)
 {
 	char words[ROW_NOTE_BYTES];
 	bool any = false;
@@ -43,12 +44,13 @@ static void put_notes(struct writer *to, const char *heading, note_fn *note,
 
 		if (!text)
 			continue;
-		put_heading(to, heading, &any);
+		markdown_put_heading(to, heading, &any);
 		put_note(to, row, text);
 	}
 }
 
-static void put_suspects(struct writer *to, const struct report_rows *rows)
+static void markdown_put_suspects(struct writer *to,
+				  const struct report_rows *rows)
 {
 	owned(suspects_clear) struct suspects suspects = { 0 };
 	char jobs[SUSPECT_JOBS_SIZE];
@@ -100,7 +102,7 @@ static void put_repeats(struct writer *to, const struct report_rows *rows)
 		if (!repeats || !strcmp(row_cell(row), before))
 			continue;
 		before = row_cell(row);
-		put_heading(to, "Repeats", &any);
+		markdown_put_heading(to, "Repeats", &any);
 		writer_printf(to,
 			      "- %s: mean of %llu repeats %.1f token/p/s, "
 			      "standard deviation %.2f, CV %.2f %%\n",
@@ -134,14 +136,15 @@ static size_t list_values(const struct report_rows *rows,
 	return count;
 }
 
-static int by_version(const void *a, const void *b)
+static int versions_compare(const void *a, const void *b)
 {
 	return strverscmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 /* "; nodes n1, n2" */
-static void put_values(struct writer *to, const struct report_figure *figure,
-		       const struct report_rows *rows)
+static void markdown_put_values(struct writer *to,
+				const struct report_figure *figure,
+				const struct report_rows *rows)
 {
 	size_t count = list_values(rows, &figure->member, NULL);
 	size_t named = 0, more = 0;
@@ -152,7 +155,7 @@ static void put_values(struct writer *to, const struct report_figure *figure,
 		return;
 	}
 	list_values(rows, &figure->member, list);
-	qsort(list, count, sizeof(*list), by_version);
+	qsort(list, count, sizeof(*list), versions_compare);
 	for (size_t i = 0; i < count; i++) {
 		if (i && !strcmp(list[i], list[i - 1]))
 			continue;
@@ -188,7 +191,8 @@ static void put_formulas(struct writer *to, const struct report_rows *rows)
 		writer_printf(to, " to %u", high);
 }
 
-static void put_provenance(struct writer *to, const struct report_rows *rows)
+static void markdown_put_provenance(struct writer *to,
+				    const struct report_rows *rows)
 {
 	const struct report_figure *figure;
 	bool any = false;
@@ -202,11 +206,12 @@ static void put_provenance(struct writer *to, const struct report_rows *rows)
 	writer_raw(to, "\nMeasured with ");
 	put_formulas(to, rows);
 	for (size_t i = 0; (figure = figure_used(AS_ORIGIN, i)); i++)
-		put_values(to, figure, rows);
+		markdown_put_values(to, figure, rows);
 	writer_raw(to, ".\n");
 }
 
-static void put_table(struct writer *to, const struct report_rows *rows)
+static void markdown_put_table(struct writer *to,
+			       const struct report_rows *rows)
 {
 	struct columns columns;
 	owned(table_clear) struct table table = { 0 };
@@ -223,11 +228,12 @@ int report_markdown(const struct report_rows *rows, struct buffer *out,
 
 	writer_init(&to, out, markdown_text);
 	put_subjects(&to, rows);
-	put_table(&to, rows);
+	markdown_put_table(&to, rows);
 	put_repeats(&to, rows);
-	put_notes(&to, "Without a result", row_reason, rows);
-	put_notes(&to, "Jobs taken over from earlier sweeps", row_origin, rows);
-	put_suspects(&to, rows);
-	put_provenance(&to, rows);
+	markdown_put_notes(&to, "Without a result", row_reason, rows);
+	markdown_put_notes(&to, "Jobs taken over from earlier sweeps",
+			   row_origin, rows);
+	markdown_put_suspects(&to, rows);
+	markdown_put_provenance(&to, rows);
 	return writer_end(&to, err);
 }

@@ -87,13 +87,14 @@ static const struct report_row *environment_row(const struct lines *lines)
 
 /* Sections. */
 
-__attribute__((format_arg(2))) static const char *say(const struct lines *lines,
-						      const char *english)
+__attribute__((format_arg(2))) static const char *
+lines_phrase(const struct lines *lines, const char *english)
 {
 	return phrase(lines->language, english);
 }
 
-static void put_item(struct writer *to, const char *name, const char *text)
+static void reference_put_item(struct writer *to, const char *name,
+			       const char *text)
 {
 	writer_printf(to, "  - %s: %s\n", name, text_or_slash(text));
 }
@@ -104,8 +105,8 @@ struct fact {
 	struct member other;     /* used if there is nothing; no name: none */
 };
 
-static void put_facts(struct writer *to, const struct lines *lines,
-		      const struct fact *facts)
+static void reference_put_facts(struct writer *to, const struct lines *lines,
+				const struct fact *facts)
 {
 	const struct report_row *row = environment_row(lines);
 
@@ -117,7 +118,7 @@ static void put_facts(struct writer *to, const struct lines *lines,
 
 		if (!text && facts->other.field.name)
 			text = row_string(row, &facts->other);
-		put_item(to, say(lines, facts->name), text);
+		reference_put_item(to, lines_phrase(lines, facts->name), text);
 	}
 }
 
@@ -146,11 +147,12 @@ static void put_environment(struct writer *to, const struct lines *lines)
 	};
 	/* clang-format on */
 
-	writer_printf(to, "#### %s\n\n- ##### %s\n", say(lines, "Environment"),
-		      say(lines, "Hardware"));
-	put_facts(to, lines, hardware);
-	writer_printf(to, "\n- ##### %s\n", say(lines, "Software"));
-	put_facts(to, lines, software);
+	writer_printf(to, "#### %s\n\n- ##### %s\n",
+		      lines_phrase(lines, "Environment"),
+		      lines_phrase(lines, "Hardware"));
+	reference_put_facts(to, lines, hardware);
+	writer_printf(to, "\n- ##### %s\n", lines_phrase(lines, "Software"));
+	reference_put_facts(to, lines, software);
 }
 
 static bool any_above_1(const struct lines *lines, const struct member *member)
@@ -187,19 +189,19 @@ static void put_technique(struct writer *to, const struct lines *lines)
 	char names[160] = "";
 
 	if (!lines_spread(lines)) {
-		put_item(to, say(lines, "Technique"),
-			 any_sharded(lines) ? "sharded data parallel"
-					    : "data parallel");
+		reference_put_item(to, lines_phrase(lines, "Technique"),
+				   any_sharded(lines) ? "sharded data parallel"
+						      : "data parallel");
 		return;
 	}
 	for (size_t p = 0; p < sizeof(parts) / sizeof(parts[0]); p++)
 		if (any_above_1(lines, &parts[p].degree))
 			text_append(names, sizeof(names), "%s%s",
-				    say(lines, parts[p].name),
-				    say(lines, ", "));
-	text_append(names, sizeof(names), "%s", say(lines, "data"));
-	writer_printf(to, "  - %s: ", say(lines, "Technique"));
-	writer_printf(to, say(lines, "%s parallel"), names);
+				    lines_phrase(lines, parts[p].name),
+				    lines_phrase(lines, ", "));
+	text_append(names, sizeof(names), "%s", lines_phrase(lines, "data"));
+	writer_printf(to, "  - %s: ", lines_phrase(lines, "Technique"));
+	writer_printf(to, lines_phrase(lines, "%s parallel"), names);
 	writer_raw(to, "\n");
 }
 
@@ -221,7 +223,7 @@ static void put_detail(struct writer *to, const struct lines *lines)
 	if (lines_spread(lines))
 		snprintf(detail, sizeof(detail), "%s%s", layout_text(row, text),
 			 differ ? " ..." : "");
-	put_item(to, say(lines, "In detail"), detail);
+	reference_put_item(to, lines_phrase(lines, "In detail"), detail);
 }
 
 static void put_parallel(struct writer *to, const struct lines *lines)
@@ -229,13 +231,15 @@ static void put_parallel(struct writer *to, const struct lines *lines)
 	static const struct member framework = FACT_SETUP(measure.framework);
 	const char *made = row_about(lines->rows[0], "optimizations");
 
-	writer_printf(to, "\n- ##### %s\n", say(lines, "Parallelism"));
+	writer_printf(to, "\n- ##### %s\n", lines_phrase(lines, "Parallelism"));
 	put_technique(to, lines);
-	put_item(to, say(lines, "By"), row_string(lines->rows[0], &framework));
+	reference_put_item(to, lines_phrase(lines, "By"),
+			   row_string(lines->rows[0], &framework));
 	put_detail(to, lines);
 	if (made)
 		writer_printf(to, "\n- ##### %s\n  - %s\n",
-			      say(lines, "Optimisation"), text_or_slash(made));
+			      lines_phrase(lines, "Optimisation"),
+			      text_or_slash(made));
 }
 
 /* 0: it has none. */
@@ -258,7 +262,8 @@ static size_t same_rows(const struct lines *lines, const struct member *member,
 		same++;
 		if (strlen(text) < size - 16)
 			text_append(text, size, "%s%zu",
-				    *text ? say(lines, ", ") : "", i + 1);
+				    *text ? lines_phrase(lines, ", ") : "",
+				    i + 1);
 		else if (text[strlen(text) - 1] != '.')
 			text_append(text, size, " ...");
 	}
@@ -275,8 +280,8 @@ static bool has_above(const struct lines *lines, size_t line,
 }
 
 /* "8", or where the rows differ "8 (rows 1, 2, 3), 64 (row 4)". */
-static void put_values(struct writer *to, const struct lines *lines,
-		       const struct member *member)
+static void reference_put_values(struct writer *to, const struct lines *lines,
+				 const struct member *member)
 {
 	for (size_t i = 0; i < lines->count; i++) {
 		double value = setting(lines->rows[i], member);
@@ -286,7 +291,7 @@ static void put_values(struct writer *to, const struct lines *lines,
 		if (has_above(lines, i, member, value))
 			continue;
 		if (i)
-			writer_raw(to, say(lines, ", "));
+			writer_raw(to, lines_phrase(lines, ", "));
 		if (value)
 			snprintf(number, sizeof(number), "%.0f", value);
 		same = same_rows(lines, member, value, rows, sizeof(rows));
@@ -294,8 +299,10 @@ static void put_values(struct writer *to, const struct lines *lines,
 			writer_raw(to, number);
 		else
 			writer_printf(to,
-				      same > 1 ? say(lines, "%s (rows %s)")
-					       : say(lines, "%s (row %s)"),
+				      same > 1 ? lines_phrase(lines,
+							      "%s (rows %s)")
+					       : lines_phrase(lines,
+							      "%s (row %s)"),
 				      number, rows);
 	}
 }
@@ -320,12 +327,12 @@ static void put_batch(struct writer *to, const struct lines *lines)
 		  FACT_SETUP(measure.global_batch) },
 	};
 
-	writer_printf(to, "\n### %s\n\n* %s\n", say(lines, "Run"),
-		      say(lines, "Batch"));
+	writer_printf(to, "\n### %s\n\n* %s\n", lines_phrase(lines, "Run"),
+		      lines_phrase(lines, "Batch"));
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		writer_printf(to, "  %zu. ", i + 1);
-		writer_raw(to, say(lines, parts[i].name));
-		put_values(to, lines, &parts[i].member);
+		writer_raw(to, lines_phrase(lines, parts[i].name));
+		reference_put_values(to, lines, &parts[i].member);
 		writer_raw(to, "\n");
 	}
 }
@@ -335,23 +342,24 @@ static void put_indicator(struct writer *to, const struct lines *lines,
 			  const char *remark)
 {
 	writer_raw(to, "| ");
-	writer_raw(to, say(lines, name));
+	writer_raw(to, lines_phrase(lines, name));
 	writer_raw(to, " | ");
-	writer_raw(to, say(lines, value));
+	writer_raw(to, lines_phrase(lines, value));
 	writer_raw(to, " | ");
-	writer_raw(to, say(lines, remark));
+	writer_raw(to, lines_phrase(lines, remark));
 	writer_raw(to, " |\n");
 }
 
 static void put_indicator_of(struct writer *to, const struct lines *lines,
 			     const char *name, const char *value)
 {
-	writer_printf(to, "| %s | %s |  |\n", say(lines, name),
+	writer_printf(to, "| %s | %s |  |\n", lines_phrase(lines, name),
 		      text_or_slash(value));
 }
 
 /* "nvidia H800" */
-static void device_name(const struct lines *lines, char *name, size_t size)
+static void lines_name_device(const struct lines *lines, char *name,
+			      size_t size)
 {
 	const struct report_row *row = lines->rows[0];
 	const struct setup *setup = row->info.setup;
@@ -371,8 +379,8 @@ static void put_general(struct writer *to, const struct lines *lines)
 	const char *formula = result ? result->mfu_formula : NULL;
 	char name[160];
 
-	writer_printf(to, "\n* %s\n\n", say(lines, "General"));
-	writer_raw(to, say(lines, "| what | value | remark |"));
+	writer_printf(to, "\n* %s\n\n", lines_phrase(lines, "General"));
+	writer_raw(to, lines_phrase(lines, "| what | value | remark |"));
 	writer_raw(to, "\n| --- | --- | --- |\n");
 	put_indicator_of(to, lines, "task", row_about(first, "task"));
 	put_indicator_of(to, lines, "model", row_string(first, &member_model));
@@ -390,13 +398,16 @@ static void put_general(struct writer *to, const struct lines *lines)
 			      "as TPxPPyDPz, such as TP2PP1DP4");
 	put_indicator(to, lines, "changed settings", "fix_hp, see performance",
 		      "settings that differ from the first row");
-	device_name(lines, name, sizeof(name));
+	lines_name_device(lines, name, sizeof(name));
 	put_indicator_of(to, lines, "device", name);
 	put_indicator(to, lines, "device memory", "mem, see performance",
 		      "used/total, GiB");
-	writer_printf(to, "| %s | %s | ", say(lines, "compute utilisation"),
-		      say(lines, "MFU, see performance"));
-	writer_printf(to, say(lines, "model FLOPs utilisation, formula %s"),
+	writer_printf(to, "| %s | %s | ",
+		      lines_phrase(lines, "compute utilisation"),
+		      lines_phrase(lines, "MFU, see performance"));
+	writer_printf(to,
+		      lines_phrase(lines,
+				   "model FLOPs utilisation, formula %s"),
 		      formula ? formula : "6N");
 	writer_raw(to, " |\n");
 	put_indicator(to, lines, "**throughput**",
@@ -405,10 +416,11 @@ static void put_general(struct writer *to, const struct lines *lines)
 }
 
 /* The heading of the remarks, before the first one. */
-static void put_heading(struct writer *to, const struct lines *lines, bool *any)
+static void reference_put_heading(struct writer *to, const struct lines *lines,
+				  bool *any)
 {
 	if (!*any)
-		writer_printf(to, "\n* %s\n\n", say(lines, "Remarks"));
+		writer_printf(to, "\n* %s\n\n", lines_phrase(lines, "Remarks"));
 	*any = true;
 }
 
@@ -443,8 +455,8 @@ static bool row_has_flag(const struct report_row *row,
 }
 
 /* What to do, if this is the first row of its class. */
-static void put_advice(struct writer *to, const struct lines *lines,
-		       size_t line, enum failure failure)
+static void reference_put_advice(struct writer *to, const struct lines *lines,
+				 size_t line, enum failure failure)
 {
 	const char *todo = failure_advice(failure, lines->language);
 
@@ -453,23 +465,23 @@ static void put_advice(struct writer *to, const struct lines *lines,
 			return;
 	if (!todo)
 		return;
-	writer_raw(to, say(lines, ". To do: "));
+	writer_raw(to, lines_phrase(lines, ". To do: "));
 	writer_raw(to, todo);
 }
 
 /* "3: oom: the sentence. To do: a smaller batch" */
-static void put_failure(struct writer *to, const struct lines *lines,
-			size_t line, const char *text)
+static void reference_put_failure(struct writer *to, const struct lines *lines,
+				  size_t line, const char *text)
 {
 	enum failure failure = failure_from(lines->rows[line]->info.failure);
 
-	writer_printf(to, "  - %zu%s", line + 1, say(lines, ": "));
+	writer_printf(to, "  - %zu%s", line + 1, lines_phrase(lines, ": "));
 	if (failure) {
-		writer_raw(to, say(lines, failure_name(failure)));
-		writer_raw(to, say(lines, ": "));
+		writer_raw(to, lines_phrase(lines, failure_name(failure)));
+		writer_raw(to, lines_phrase(lines, ": "));
 	}
 	writer_text(to, text_or_slash(text));
-	put_advice(to, lines, line, failure);
+	reference_put_advice(to, lines, line, failure);
 	writer_raw(to, "\n");
 }
 
@@ -482,8 +494,9 @@ static void put_flag(struct writer *to, const struct lines *lines, size_t line,
 	writer_printf(to, "  - %zu", line + 1);
 	for (size_t i = line + 1; i < lines->count; i++)
 		if (row_has_flag(lines->rows[i], flag))
-			writer_printf(to, "%s%zu", say(lines, ", "), i + 1);
-	writer_raw(to, say(lines, ": "));
+			writer_printf(to, "%s%zu", lines_phrase(lines, ", "),
+				      i + 1);
+	writer_raw(to, lines_phrase(lines, ": "));
 	writer_text(to,
 		    remark_sentence(flag, lines->language, text, sizeof(text)));
 	writer_raw(to, "\n");
@@ -504,14 +517,15 @@ static void put_remarks(struct writer *to, const struct lines *lines)
 
 	if (cJSON_IsTrue(row_at(environment_of(environment_row(lines)),
 				"simulated"))) {
-		put_heading(to, lines, &any);
-		writer_printf(to, "  - %s\n",
-			      say(lines,
-				  "The accelerators of these runs were "
-				  "simulated: recorded output was replayed, "
-				  "and "
-				  "the figures do not describe real "
-				  "hardware."));
+		reference_put_heading(to, lines, &any);
+		writer_printf(
+			to, "  - %s\n",
+			lines_phrase(lines,
+				     "The accelerators of these runs were "
+				     "simulated: recorded output was replayed, "
+				     "and "
+				     "the figures do not describe real "
+				     "hardware."));
 	}
 	for (size_t i = 0; i < lines->count; i++) {
 		const struct report_row *row = lines->rows[i];
@@ -519,12 +533,12 @@ static void put_remarks(struct writer *to, const struct lines *lines)
 		const struct remark *flag;
 
 		if (!row_completed(row) && text) {
-			put_heading(to, lines, &any);
-			put_failure(to, lines, i, text);
+			reference_put_heading(to, lines, &any);
+			reference_put_failure(to, lines, i, text);
 		}
 		for (size_t f = 0; (flag = row_flag(row, f)); f++)
 			if (!flagged_above(lines, i, flag)) {
-				put_heading(to, lines, &any);
+				reference_put_heading(to, lines, &any);
 				put_flag(to, lines, i, flag);
 			}
 	}
@@ -534,15 +548,16 @@ static void put_page(struct writer *to, const struct lines *lines)
 {
 	char name[160];
 
-	device_name(lines, name, sizeof(name));
+	lines_name_device(lines, name, sizeof(name));
 	writer_raw(to, "### ");
-	writer_printf(to, say(lines, "%s: configuration and results"), name);
+	writer_printf(to, lines_phrase(lines, "%s: configuration and results"),
+		      name);
 	writer_raw(to, "\n\n");
 	put_environment(to, lines);
 	put_parallel(to, lines);
 	put_batch(to, lines);
 	put_general(to, lines);
-	writer_printf(to, "\n* %s\n\n", say(lines, "Performance"));
+	writer_printf(to, "\n* %s\n\n", lines_phrase(lines, "Performance"));
 	reference_table(to, lines);
 	put_remarks(to, lines);
 }

@@ -10,7 +10,7 @@
 #include <md4c-html.h>
 #include <stdio.h>
 
-static void put(const MD_CHAR *text, MD_SIZE size, void *arg)
+static void reference_html_put(const MD_CHAR *text, MD_SIZE size, void *arg)
 {
 	writer_bytes(arg, text, size);
 }
@@ -35,7 +35,7 @@ int report_reference_html(const struct report_about *about,
 			 about->name ? about->name : "-");
 	writer_init(&to, out, html_text);
 	html_begin(&to, language_names[language], title);
-	if (md_html(text.data, (MD_SIZE)text.size, put, &to,
+	if (md_html(text.data, (MD_SIZE)text.size, reference_html_put, &to,
 		    MD_FLAG_TABLES | MD_FLAG_NOHTML, 0) != 0)
 		error_nomem(&to.failure, "report");
 	writer_raw(&to, "</body></html>\n");

@@ -156,8 +156,8 @@ static bool in_percent(const struct report_row *row, const char *metric)
 }
 
 /* "35.9%" */
-static void put_metric(struct writer *to, const struct report_row *row,
-		       const char *metric)
+static void layout_put_metric(struct writer *to, const struct report_row *row,
+			      const char *metric)
 {
 	double number = row_metric(row, metric);
 
@@ -197,8 +197,8 @@ static void put_tokens(struct writer *to, double tokens)
 }
 
 /* The settings that differ from the first row: "GAS=64(GBS=1024=2M tokens)". */
-static void put_changes(struct writer *to, const struct lines *lines,
-			const struct report_row *row)
+static void layout_put_changes(struct writer *to, const struct lines *lines,
+			       const struct report_row *row)
 {
 	const struct measure_spec *of = &setup_of(row)->measure;
 	const struct measure_spec *first = &setup_of(lines->rows[0])->measure;
@@ -235,7 +235,7 @@ static void put_changes(struct writer *to, const struct lines *lines,
 }
 
 /* From 1000 on rounded down, as on published pages; else with two digits. */
-static void put_rate(struct writer *to, double rate)
+static void layout_put_rate(struct writer *to, double rate)
 {
 	if (!(rate > 0))
 		writer_raw(to, "/");
@@ -256,7 +256,7 @@ static void put_product(struct writer *to, const struct lines *lines,
 	if (samples > 0 && sequence > 0)
 		writer_printf(to, "%.2f \\* %u / %u = ", samples, sequence,
 			      row->info.devices);
-	put_rate(to, row_rate(row));
+	layout_put_rate(to, row_rate(row));
 	writer_raw(to, " tokens/s");
 }
 
@@ -343,7 +343,7 @@ static void put_figure(struct writer *to, const struct lines *lines,
 	else if (datum.kind != DATUM_NUMBER)
 		writer_text(to, text_or_slash(datum.text));
 	else if (figure->style == PUBLISHED_RATE)
-		put_rate(to, datum.number);
+		layout_put_rate(to, datum.number);
 	else if (figure->style == PUBLISHED_LOSS)
 		put_loss(to, datum.number);
 	else if (figure->style == PUBLISHED_PERCENT)
@@ -356,7 +356,7 @@ static void put_figure(struct writer *to, const struct lines *lines,
 static const struct reference_column composed[] = {
 	{ "configuration", put_configuration, false, NULL },
 	{ "parallel", put_layout, false, NULL },
-	{ "fix_hp", put_changes, false, NULL },
+	{ "fix_hp", layout_put_changes, false, NULL },
 	{ "parallel_strategy", put_layout, false, NULL },
 	{ "throughput", put_product, true, NULL },
 	{ "mem", put_memory, true, NULL },
@@ -372,7 +372,7 @@ struct reference_layout {
 };
 
 /* Add a known column; false: there is none of this name. */
-static bool add_known(struct reference_layout *table, const char *name)
+static bool layout_add_known(struct reference_layout *table, const char *name)
 {
 	const struct report_figure *figure = figure_published(name);
 	struct reference_column column = { 0 };
@@ -403,8 +403,8 @@ static void add_metric(struct reference_layout *table, const char *name)
 }
 
 /* The metrics that tables show, or those of a name, which any row may have. */
-static void add_metrics(struct reference_layout *table,
-			const struct lines *lines, const char *name)
+static void layout_add_metrics(struct reference_layout *table,
+			       const struct lines *lines, const char *name)
 {
 	for (size_t i = 0; i < lines->count; i++) {
 		const struct report_row *row = lines->rows[i];
@@ -431,36 +431,38 @@ static bool any_aligned(const struct lines *lines)
 /* The columns that the sweep names; else those that the rows call for, in the
  * order of published pages.
  */
-static void choose(struct reference_layout *table, const struct lines *lines)
+static void layout_choose(struct reference_layout *table,
+			  const struct lines *lines)
 {
 	const char *said = row_about(lines->rows[0], "columns");
 
-	add_known(table, "configuration");
+	layout_add_known(table, "configuration");
 	for (; said && *said; said += strspn(said, " ")) {
 		size_t size = strcspn(said, " ");
 		char name[NAME_MAX];
 
 		snprintf(name, sizeof(name), "%.*s", (int)size, said);
-		if (*name && !add_known(table, name))
-			add_metrics(table, lines, name);
+		if (*name && !layout_add_known(table, name))
+			layout_add_metrics(table, lines, name);
 		said += size;
 	}
 	if (table->count > 1)
 		return;
 	if (lines_differ(lines, &member_precision))
-		add_known(table, "precision");
+		layout_add_known(table, "precision");
 	if (lines_spread(lines))
-		add_known(table, "parallel");
-	add_known(table, "fix_hp");
-	add_known(table, "token/p/s");
-	add_known(table, any_aligned(lines) ? "aligned" : "loss");
-	add_known(table, "mem");
-	add_metrics(table, lines, NULL);
-	add_known(table, "MFU");
+		layout_add_known(table, "parallel");
+	layout_add_known(table, "fix_hp");
+	layout_add_known(table, "token/p/s");
+	layout_add_known(table, any_aligned(lines) ? "aligned" : "loss");
+	layout_add_known(table, "mem");
+	layout_add_metrics(table, lines, NULL);
+	layout_add_known(table, "MFU");
 }
 
-static void put_head(struct writer *to, const struct reference_layout *table,
-		     enum language language)
+static void layout_put_head(struct writer *to,
+			    const struct reference_layout *table,
+			    enum language language)
 {
 	for (size_t c = 0; c < table->count; c++) {
 		const char *name = table->columns[c].name;
@@ -479,8 +481,9 @@ static void put_head(struct writer *to, const struct reference_layout *table,
 }
 
 /* If models differ, each has its own heading. */
-static void put_group(struct writer *to, const struct reference_layout *table,
-		      const char *model)
+static void layout_put_group(struct writer *to,
+			     const struct reference_layout *table,
+			     const char *model)
 {
 	writer_printf(to, "| **%s** |", text_or_slash(model));
 	for (size_t c = 1; c < table->count; c++)
@@ -488,8 +491,10 @@ static void put_group(struct writer *to, const struct reference_layout *table,
 	writer_raw(to, "\n");
 }
 
-static void put_line(struct writer *to, const struct reference_layout *table,
-		     const struct lines *lines, const struct report_row *row)
+static void layout_put_line(struct writer *to,
+			    const struct reference_layout *table,
+			    const struct lines *lines,
+			    const struct report_row *row)
 {
 	for (size_t c = 0; c < table->count; c++) {
 		const struct reference_column *column = &table->columns[c];
@@ -502,7 +507,7 @@ static void put_line(struct writer *to, const struct reference_layout *table,
 		else if (column->figure)
 			put_figure(to, lines, row, column->figure);
 		else
-			put_metric(to, row, column->name);
+			layout_put_metric(to, row, column->name);
 		writer_raw(to, " ");
 	}
 	writer_raw(to, "|\n");
@@ -514,15 +519,15 @@ void reference_table(struct writer *to, const struct lines *lines)
 	bool groups = lines_differ(lines, &member_model);
 	const char *last = "";
 
-	choose(&table, lines);
-	put_head(to, &table, lines->language);
+	layout_choose(&table, lines);
+	layout_put_head(to, &table, lines->language);
 	for (size_t i = 0; i < lines->count; i++) {
 		const char *model = setup_of(lines->rows[i])->measure.model;
 
 		model = model ? model : "";
 		if (groups && strcmp(model, last) != 0)
-			put_group(to, &table, model);
+			layout_put_group(to, &table, model);
 		last = model;
-		put_line(to, &table, lines, lines->rows[i]);
+		layout_put_line(to, &table, lines, lines->rows[i]);
 	}
 }

@@ -24,7 +24,7 @@ void table_clear(struct table *table)
 	*table = (struct table){ .columns = table->columns };
 }
 
-static size_t columns_of(const struct table *table)
+static size_t table_count_columns(const struct table *table)
 {
 	size_t count = 0;
 
@@ -35,7 +35,7 @@ static size_t columns_of(const struct table *table)
 
 size_t table_rows(const struct table *table)
 {
-	return table->count / columns_of(table);
+	return table->count / table_count_columns(table);
 }
 
 void table_cell(struct table *table, enum colour colour, const char *fmt, ...)
@@ -80,7 +80,7 @@ void table_bar(struct table *table, double percent)
 /* The terminal. */
 
 /* A sentence keeps its beginning, a name both ends. */
-static void shorten(char *text, size_t columns)
+static void cell_shorten(char *text, size_t columns)
 {
 	size_t word = strcspn(text, " "), end = 0, width = 0;
 
@@ -109,24 +109,24 @@ static const char *shown(const struct table *table, size_t column,
 {
 	escape(text, clean, CELL_MAX);
 	if (table->most && utf8_width(clean) > table->most[column])
-		shorten(clean, table->most[column]);
+		cell_shorten(clean, table->most[column]);
 	return clean;
 }
 
-static bool is_left_out(const struct table *table, size_t column)
+static bool column_left_out(const struct table *table, size_t column)
 {
 	return column < 64 && table->left_out >> column & 1;
 }
 
-static void measure(const struct table *table, size_t *widths)
+static void table_measure(const struct table *table, size_t *widths)
 {
 	char clean[CELL_MAX];
 
-	for (size_t i = 0; i < columns_of(table); i++)
+	for (size_t i = 0; i < table_count_columns(table); i++)
 		widths[i] = utf8_width(
 			shown(table, i, table->columns[i].title, clean));
-	for (size_t at = 0; at < table->count; at += columns_of(table))
-		for (size_t c = 0; c < columns_of(table); c++) {
+	for (size_t at = 0; at < table->count; at += table_count_columns(table))
+		for (size_t c = 0; c < table_count_columns(table); c++) {
 			const char *text = table->cells[at + c].text;
 			size_t width = utf8_width(shown(table, c, text, clean));
 
@@ -141,18 +141,18 @@ static size_t total(const struct table *table, const size_t *widths,
 {
 	size_t sum = 0;
 
-	for (size_t i = 0; i < columns_of(table); i++) {
+	for (size_t i = 0; i < table_count_columns(table); i++) {
 		bool cut = !table->columns[i].right && widths[i] > text;
 
-		if (!is_left_out(table, i))
+		if (!column_left_out(table, i))
 			sum += (cut ? text : widths[i]) + (sum ? GAP : 0);
 	}
 	return sum;
 }
 
-static void leave_out(struct table *table, const char *title)
+static void table_drop_column(struct table *table, const char *title)
 {
-	for (size_t i = 1; i < columns_of(table) && i < 64; i++)
+	for (size_t i = 1; i < table_count_columns(table) && i < 64; i++)
 		if (!strcmp(table->columns[i].title, title))
 			table->left_out |= UINT64_C(1) << i;
 }
@@ -161,8 +161,8 @@ static size_t *widest_text(const struct table *table, size_t *widths)
 {
 	size_t *widest = NULL;
 
-	for (size_t i = 0; i < columns_of(table); i++)
-		if (!table->columns[i].right && !is_left_out(table, i) &&
+	for (size_t i = 0; i < table_count_columns(table); i++)
+		if (!table->columns[i].right && !column_left_out(table, i) &&
 		    widths[i] > TEXT_MIN && (!widest || widths[i] > *widest))
 			widest = &widths[i];
 	return widest;
@@ -171,15 +171,16 @@ static size_t *widest_text(const struct table *table, size_t *widths)
 void table_narrow(struct table *table, size_t width, size_t text,
 		  const char *const *droppable)
 {
-	owned_free size_t *widths = calloc(columns_of(table), sizeof(*widths));
+	owned_free size_t *widths =
+		calloc(table_count_columns(table), sizeof(*widths));
 	size_t *widest;
 
 	if (!widths)
 		return;
 	text = text > TEXT_MIN ? text : TEXT_MIN;
-	measure(table, widths);
+	table_measure(table, widths);
 	for (; *droppable && total(table, widths, text) > width; droppable++)
-		leave_out(table, *droppable);
+		table_drop_column(table, *droppable);
 	while (total(table, widths, SIZE_MAX) > width &&
 	       (widest = widest_text(table, widths)))
 		--*widest;
@@ -190,15 +191,16 @@ void table_narrow(struct table *table, size_t width, size_t text,
 const char *table_left_out(const struct table *table, char *text, size_t size)
 {
 	*text = 0;
-	for (size_t i = 1; i < columns_of(table); i++)
-		if (is_left_out(table, i))
+	for (size_t i = 1; i < table_count_columns(table); i++)
+		if (column_left_out(table, i))
 			text_append(text, size, "%s%s", *text ? ", " : "",
 				    table->columns[i].title);
 	return text;
 }
 
-static void print_cell(FILE *out, const char *text, size_t width, bool right,
-		       bool last, enum colour colour, bool colours)
+static void table_print_cell(FILE *out, const char *text, size_t width,
+			     bool right, bool last, enum colour colour,
+			     bool colours)
 {
 	int pad = (int)(width - utf8_width(text));
 
@@ -217,17 +219,18 @@ static void print_cell(FILE *out, const char *text, size_t width, bool right,
  */
 static size_t last_column(const struct table *table, size_t row)
 {
-	size_t last = columns_of(table) - 1;
+	size_t last = table_count_columns(table) - 1;
 
-	while (last && (is_left_out(table, last) ||
-			(row != SIZE_MAX &&
-			 !*table->cells[row * columns_of(table) + last].text)))
+	while (last &&
+	       (column_left_out(table, last) ||
+		(row != SIZE_MAX &&
+		 !*table->cells[row * table_count_columns(table) + last].text)))
 		last--;
 	return last;
 }
 
-static void print_line(const struct table *table, size_t row,
-		       const size_t *widths, FILE *out, bool colours)
+static void table_print_line(const struct table *table, size_t row,
+			     const size_t *widths, FILE *out, bool colours)
 {
 	size_t last = last_column(table, row);
 	char clean[CELL_MAX];
@@ -237,27 +240,31 @@ static void print_line(const struct table *table, size_t row,
 		const struct table_cell *cell =
 			row == SIZE_MAX
 				? NULL
-				: &table->cells[row * columns_of(table) + i];
+				: &table->cells[row * table_count_columns(
+							      table) +
+						i];
 
-		if (is_left_out(table, i))
+		if (column_left_out(table, i))
 			continue;
 		shown(table, i, cell ? cell->text : column->title, clean);
-		print_cell(out, clean, widths[i], column->right, i == last,
-			   cell ? cell->colour : BOLD, colours);
+		table_print_cell(out, clean, widths[i], column->right,
+				 i == last, cell ? cell->colour : BOLD,
+				 colours);
 	}
 }
 
 int table_print(const struct table *table, FILE *out, bool colours,
 		struct error *err)
 {
-	owned_free size_t *widths = calloc(columns_of(table), sizeof(*widths));
+	owned_free size_t *widths =
+		calloc(table_count_columns(table), sizeof(*widths));
 
 	if (table->failed || !widths)
 		return error_nomem(err, "table");
-	measure(table, widths);
-	print_line(table, SIZE_MAX, widths, out, colours);
+	table_measure(table, widths);
+	table_print_line(table, SIZE_MAX, widths, out, colours);
 	for (size_t row = 0; row < table_rows(table); row++)
-		print_line(table, row, widths, out, colours);
+		table_print_line(table, row, widths, out, colours);
 	return 0;
 }
 
@@ -293,17 +300,18 @@ static void put_padded(struct writer *to, const char *text, size_t width,
 
 void table_markdown(const struct table *table, struct writer *to)
 {
-	owned_free size_t *widths = calloc(columns_of(table), sizeof(*widths));
+	owned_free size_t *widths =
+		calloc(table_count_columns(table), sizeof(*widths));
 	const struct column *columns = table->columns;
 
 	if (table->failed || !widths) {
 		error_nomem(&to->failure, "table");
 		return;
 	}
-	for (size_t c = 0; c < columns_of(table); c++)
+	for (size_t c = 0; c < table_count_columns(table); c++)
 		widths[c] = markdown_width(columns[c].title, &to->failure);
-	for (size_t at = 0; at < table->count; at += columns_of(table))
-		for (size_t c = 0; c < columns_of(table); c++) {
+	for (size_t at = 0; at < table->count; at += table_count_columns(table))
+		for (size_t c = 0; c < table_count_columns(table); c++) {
 			size_t width = markdown_width(table->cells[at + c].text,
 						      &to->failure);
 
@@ -312,17 +320,18 @@ void table_markdown(const struct table *table, struct writer *to)
 		}
 	if (to->failure.code)
 		return;
-	for (size_t c = 0; c < columns_of(table); c++)
+	for (size_t c = 0; c < table_count_columns(table); c++)
 		put_padded(to, columns[c].title, widths[c], columns[c].right);
 	writer_raw(to, "|\n");
-	for (size_t c = 0; c < columns_of(table); c++) {
+	for (size_t c = 0; c < table_count_columns(table); c++) {
 		writer_raw(to, columns[c].right ? "| " : "| -");
 		put_repeated(to, "-", widths[c] - (widths[c] > 0));
 		writer_raw(to, columns[c].right ? ": " : " ");
 	}
-	for (size_t at = 0; at < table->count; at += columns_of(table)) {
+	for (size_t at = 0; at < table->count;
+	     at += table_count_columns(table)) {
 		writer_raw(to, "|\n");
-		for (size_t c = 0; c < columns_of(table); c++)
+		for (size_t c = 0; c < table_count_columns(table); c++)
 			put_padded(to, table->cells[at + c].text, widths[c],
 				   columns[c].right);
 	}
@@ -331,8 +340,8 @@ void table_markdown(const struct table *table, struct writer *to)
 
 /* HTML. */
 
-static void put_cell(struct writer *to, const struct table_cell *cell,
-		     bool right)
+static void table_put_cell(struct writer *to, const struct table_cell *cell,
+			   bool right)
 {
 	if (cell->bar > 0)
 		writer_printf(to, "<td class=\"n bar\" style=\"--w:%.1f%%\">",
@@ -351,17 +360,18 @@ void table_html(const struct table *table, struct writer *to)
 		return;
 	}
 	writer_raw(to, "<table><thead><tr>");
-	for (size_t c = 0; c < columns_of(table); c++) {
+	for (size_t c = 0; c < table_count_columns(table); c++) {
 		writer_raw(to, table->columns[c].right ? "<th class=\"n\">"
 						       : "<th>");
 		writer_printf(to, "%s</th>", table->columns[c].title);
 	}
 	writer_raw(to, "</tr></thead><tbody>\n");
-	for (size_t at = 0; at < table->count; at += columns_of(table)) {
+	for (size_t at = 0; at < table->count;
+	     at += table_count_columns(table)) {
 		writer_raw(to, "<tr>");
-		for (size_t c = 0; c < columns_of(table); c++)
-			put_cell(to, &table->cells[at + c],
-				 table->columns[c].right);
+		for (size_t c = 0; c < table_count_columns(table); c++)
+			table_put_cell(to, &table->cells[at + c],
+				       table->columns[c].right);
 		writer_raw(to, "</tr>\n");
 	}
 	writer_raw(to, "</tbody></table>");

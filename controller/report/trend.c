@@ -58,28 +58,30 @@ static bool is_selected(const struct report_row *row, const char *what)
 	       (row->info.cell && labels_hold(row->info.cell, what));
 }
 
-static bool same_text(const char *a, const char *b)
+static bool texts_equal(const char *a, const char *b)
 {
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-static bool same_cell(const struct trend_cell *a, const struct trend_cell *b)
+static bool trend_cell_same(const struct trend_cell *a,
+			    const struct trend_cell *b)
 {
-	return same_text(a->cell, b->cell) && same_text(a->vendor, b->vendor) &&
-	       same_text(a->chip, b->chip) &&
-	       same_text(a->framework, b->framework) &&
-	       same_text(a->precision, b->precision);
+	return texts_equal(a->cell, b->cell) &&
+	       texts_equal(a->vendor, b->vendor) &&
+	       texts_equal(a->chip, b->chip) &&
+	       texts_equal(a->framework, b->framework) &&
+	       texts_equal(a->precision, b->precision);
 }
 
 /* The cell of the row in the list, which may grow by it; NULL: ENOMEM. */
-static struct trend_cell *cell_of(struct trend_cells *cells,
-				  const struct report_row *row,
-				  struct error *err)
+static struct trend_cell *trend_get_cell(struct trend_cells *cells,
+					 const struct report_row *row,
+					 struct error *err)
 {
 	struct trend_cell identity = identity_of(row), *grown;
 
 	for (size_t i = 0; i < cells->count; i++)
-		if (same_cell(&cells->items[i], &identity))
+		if (trend_cell_same(&cells->items[i], &identity))
 			return &cells->items[i];
 	grown = realloc(cells->items, (cells->count + 1) * sizeof(*grown));
 	if (!grown)
@@ -146,7 +148,7 @@ static int trend_add_sweep(struct trend_cells *cells,
 		if (!row_completed(row) || !(row_rate(row) > 0) ||
 		    !is_selected(row, what))
 			continue;
-		cell = cell_of(cells, row, err);
+		cell = trend_get_cell(cells, row, err);
 		point = cell ? point_of(cell, &sweep->about, err) : NULL;
 		if (!point)
 			return -1;

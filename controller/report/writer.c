@@ -106,7 +106,8 @@ void writer_text(struct writer *to, const char *text)
 }
 
 /* A number in the form of a conversion, "%.1f". */
-static void put_number(struct writer *to, const char *form, va_list *args)
+static void writer_put_number(struct writer *to, const char *form,
+			      va_list *args)
 {
 	char last = form[strlen(form) - 1], number[400];
 	int precision = strchr(form, '*') ? va_arg(*args, int) : 0;
@@ -156,7 +157,7 @@ void writer_vprintf(struct writer *to, const char *fmt, va_list *args)
 			writer_text(to, va_arg(*args, const char *));
 		} else {
 			snprintf(form, sizeof(form), "%.*s", (int)size, fmt);
-			put_number(to, form, args);
+			writer_put_number(to, form, args);
 		}
 		fmt += size;
 	}

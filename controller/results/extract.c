@@ -80,8 +80,8 @@ static bool closes_itself(const char *text, size_t size)
 }
 
 /* whole: the record has its end; else it is read if it closes itself. */
-static int read_record(struct extract *extract, const char *text, size_t size,
-		       bool whole)
+static int extract_read_record(struct extract *extract, const char *text,
+			       size_t size, bool whole)
 {
 	if (size > EXTRACT_LINE_MAX) {
 		extract->losses.long_lines++;
@@ -109,8 +109,8 @@ static int end_partial(struct extract *extract, const char *text, size_t size)
 	else if (buffer_append(&extract->partial, text, size, NULL) < 0)
 		rc = -1;
 	else
-		rc = read_record(extract, extract->partial.data,
-				 extract->partial.size, true);
+		rc = extract_read_record(extract, extract->partial.data,
+					 extract->partial.size, true);
 	extract->skipping = false;
 	buffer_consume(&extract->partial, extract->partial.size);
 	return rc;
@@ -160,7 +160,8 @@ static bool worth_reading(const struct extract *extract, struct marks *marks,
 	return marks->escape < stop || (size_t)(stop - at) > EXTRACT_LINE_MAX;
 }
 
-static int feed(struct extract *extract, const char *at, const char *end)
+static int extract_feed_lines(struct extract *extract, const char *at,
+			      const char *end)
 {
 	struct marks marks = { 0 };
 	const char *begin = at;
@@ -178,8 +179,8 @@ static int feed(struct extract *extract, const char *at, const char *end)
 		if (extract->partial.size || extract->skipping)
 			rc = end_partial(extract, at, (size_t)(stop - at));
 		else if (worth_reading(extract, &marks, at, stop, end))
-			rc = read_record(extract, at, (size_t)(stop - at),
-					 true);
+			rc = extract_read_record(extract, at,
+						 (size_t)(stop - at), true);
 		if (rc < 0)
 			return -1;
 		at = stop + 1;
@@ -193,7 +194,7 @@ int extract_feed(struct extract *extract, const void *data, size_t size,
 	if (!size)
 		return 0;
 	if (!extract->out_of_memory &&
-	    feed(extract, data, (const char *)data + size) == 0) {
+	    extract_feed_lines(extract, data, (const char *)data + size) == 0) {
 		extract->fed += size;
 		return 0;
 	}
@@ -209,8 +210,8 @@ int extract_finish(struct extract *extract, struct error *err)
 		return error_nomem(err, "extract");
 	extract->losses.long_lines += extract->skipping;
 	extract->line_end = extract->fed;
-	rc = read_record(extract, extract->partial.data, extract->partial.size,
-			 false);
+	rc = extract_read_record(extract, extract->partial.data,
+				 extract->partial.size, false);
 	extract->skipping = false;
 	buffer_clear(&extract->partial);
 	return rc < 0 ? error_nomem(err, "extract") : 0;

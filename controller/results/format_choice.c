@@ -95,7 +95,8 @@ static uint64_t score(const struct format_fit *fit)
 	return fit->steps > lost ? fit->steps - lost : 0;
 }
 
-static bool better(const struct format_fit *a, const struct format_fit *b)
+static bool format_fit_better(const struct format_fit *a,
+			      const struct format_fit *b)
 {
 	if (score(a) != score(b))
 		return score(a) > score(b);
@@ -105,7 +106,8 @@ static bool better(const struct format_fit *a, const struct format_fit *b)
 /* Of two equal formats, the one with fewer rules comes first. */
 static bool comes_first(const struct format_fit *a, const struct format_fit *b)
 {
-	return better(a, b) || (!better(b, a) && a->rules < b->rules);
+	return format_fit_better(a, b) ||
+	       (!format_fit_better(b, a) && a->rules < b->rules);
 }
 
 static struct format_fit fit_of(const struct format_choice *choice,
@@ -126,14 +128,14 @@ static struct format_fit fit_of(const struct format_choice *choice,
 	return fit;
 }
 
-static void drop(struct format_choice *choice, size_t format)
+static void format_drop(struct format_choice *choice, size_t format)
 {
 	extract_free(choice->extracts[format]);
 	choice->extracts[format] = NULL;
 }
 
 /* Keep the best format, and one that ties with it. */
-static void settle(struct format_choice *choice)
+static void format_choice_settle(struct format_choice *choice)
 {
 	struct format_fit fits[FORMAT_FITS_MAX] = { 0 };
 	size_t count = format_choice_fits(choice, fits);
@@ -142,7 +144,7 @@ static void settle(struct format_choice *choice)
 	for (size_t i = 0; i < choice->count; i++)
 		if (choice->extracts[i] && i != fits[0].format &&
 		    !(tied && i == fits[1].format))
-			drop(choice, i);
+			format_drop(choice, i);
 	choice->settled = true;
 }
 
@@ -161,12 +163,12 @@ static void drop_losers(struct format_choice *choice)
 	if (most < ENOUGH_STEPS)
 		return;
 	if (choice->bytes >= SETTLED_BYTES) {
-		settle(choice);
+		format_choice_settle(choice);
 		return;
 	}
 	for (size_t i = 0; i < choice->count; i++)
 		if (scores[i] * 2 <= most)
-			drop(choice, i);
+			format_drop(choice, i);
 }
 
 int format_choice_feed(struct format_choice *choice, const void *data,
@@ -243,7 +245,7 @@ bool format_choice_tied(const struct format_choice *choice,
 	const struct record *a, *b;
 	size_t size[2];
 
-	if (count < 2 || better(&fits[0], &fits[1]))
+	if (count < 2 || format_fit_better(&fits[0], &fits[1]))
 		return false;
 	a = extract_records(choice->extracts[fits[0].format], &size[0]);
 	b = extract_records(choice->extracts[fits[1].format], &size[1]);

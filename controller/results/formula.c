@@ -64,8 +64,8 @@ double formula_joules_per_token(double joules, double tokens)
 	return joules > 0 && tokens > 0 ? joules / tokens : NAN;
 }
 
-static double count(enum formula formula, const struct flops *flops,
-		    double factor)
+static double flops_count(enum formula formula, const struct flops *flops,
+			  double factor)
 {
 	double attention =
 		2.0 * flops->layers * flops->hidden * (double)flops->sequence;
@@ -79,12 +79,12 @@ static double count(enum formula formula, const struct flops *flops,
 
 double formula_flops(enum formula formula, const struct flops *flops)
 {
-	return count(formula, flops, flops->factor);
+	return flops_count(formula, flops, flops->factor);
 }
 
 double formula_flops_recomputed(enum formula formula, const struct flops *flops)
 {
-	return count(formula, flops, flops->factor + RECOMPUTED);
+	return flops_count(formula, flops, flops->factor + RECOMPUTED);
 }
 
 double formula_utilisation(double tokens_per_second_per_device,

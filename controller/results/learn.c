@@ -131,7 +131,7 @@ static int put_between(struct buffer *yaml, const char *at, const char *end)
 	return rc;
 }
 
-static int put_value(struct buffer *yaml, const struct seen *value)
+static int learn_put_value(struct buffer *yaml, const struct seen *value)
 {
 	bool whole = strspn(value->text, "0123456789") == value->size;
 	const char *form =
@@ -179,7 +179,7 @@ static int put_rule(struct learning *learning, const char *line,
 		return -1;
 	for (; value; value = next_value(learning, at)) {
 		if (put_between(yaml, at, value->at) < 0 ||
-		    put_value(yaml, value) < 0)
+		    learn_put_value(yaml, value) < 0)
 			return -1;
 		at = value->at + value->size;
 		value->learnt = true;
@@ -195,8 +195,9 @@ static int put_rule(struct learning *learning, const char *line,
 	return buffer_text(yaml, at == stop ? "(?![\\d.])'\n" : "'\n", NULL);
 }
 
-static int read_values(struct learning *learning, const char *const *values,
-		       size_t count, struct error *err)
+static int learn_read_values(struct learning *learning,
+			     const char *const *values, size_t count,
+			     struct error *err)
 {
 	if (count > LEARN_VALUES_MAX)
 		return error_set(err, E2BIG, "%zu values; expected at most %d",
@@ -260,7 +261,7 @@ int learn_rules(const char *log, size_t size, const char *const *values,
 	struct learning learning = { .yaml = yaml };
 	const char *line = NULL, *end = NULL;
 
-	if (read_values(&learning, values, count, err) < 0)
+	if (learn_read_values(&learning, values, count, err) < 0)
 		return -1;
 	if (buffer_text(yaml, "log:\n  rules:\n", err) < 0)
 		return -1;

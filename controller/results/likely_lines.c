@@ -48,7 +48,7 @@ static bool number_near(const char *text, size_t size, size_t from, size_t to)
 }
 
 /* Does the line have this word, and a number close to it? */
-static bool has_word(const char *text, size_t size, const char *word)
+static bool line_has_word(const char *text, size_t size, const char *word)
 {
 	size_t length = strlen(word);
 
@@ -66,7 +66,7 @@ static int count_names(const char *text, size_t size)
 
 	for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++)
 		for (size_t w = 0; names[n][w]; w++)
-			if (has_word(text, size, names[n][w])) {
+			if (line_has_word(text, size, names[n][w])) {
 				count++;
 				break;
 			}
@@ -98,8 +98,8 @@ static bool same_but_numbers(const struct line *a, const struct line *b)
 }
 
 /* Add the line if it is among the best ones; return their number. */
-static size_t take_line(struct line best[LIKELY_LINES], size_t count,
-			const struct line *line)
+static size_t likely_lines_take(struct line best[LIKELY_LINES], size_t count,
+				const struct line *line)
 {
 	size_t at = count;
 
@@ -134,7 +134,7 @@ size_t likely_lines(const char *text, size_t size,
 		line.size = length < LOOKED_AT ? length : LOOKED_AT;
 		line.names = count_names(line.text, line.size);
 		if (line.names >= NAMES_MIN)
-			count = take_line(best, count, &line);
+			count = likely_lines_take(best, count, &line);
 		text += length < whole ? length + 1 : length;
 	}
 	for (size_t i = 0; i < count; i++) {

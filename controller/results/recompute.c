@@ -72,7 +72,7 @@ struct comparison {
 	bool failed;
 };
 
-static bool same_number(double a, double b)
+static bool numbers_agree(double a, double b)
 {
 	return fabs(a - b) <= SAME * fmax(fabs(a), fabs(b));
 }
@@ -150,7 +150,7 @@ static void find_reasons(const struct comparison *comparison, const char *field,
 	origins_read(row->result, then);
 	origins_read(comparison->computed, now);
 	for (size_t i = 0; i < ORIGINS; i++)
-		if (!same_number(then[i], now[i]) &&
+		if (!numbers_agree(then[i], now[i]) &&
 		    may_move(field, origins[i].moves, origins[i].path))
 			text_append(text, REASONS_TEXT, "%s%s (%g, now %g)",
 				    *text ? "; " : "", origins[i].said, then[i],
@@ -168,8 +168,9 @@ static void comparison_add(struct comparison *comparison, cJSON *entry,
 	comparison->failed = true;
 }
 
-static void add_difference(struct comparison *comparison, const char *path,
-			   const cJSON *stored, const cJSON *computed)
+static void comparison_add_entry(struct comparison *comparison,
+				 const char *path, const cJSON *stored,
+				 const cJSON *computed)
 {
 	cJSON *entry = cJSON_CreateObject();
 	char reason[REASONS_TEXT];
@@ -187,8 +188,8 @@ static void add_difference(struct comparison *comparison, const char *path,
 	}
 }
 
-static void compare(struct comparison *comparison, const char *path,
-		    const cJSON *stored, const cJSON *computed);
+static void values_recompare(struct comparison *comparison, const char *path,
+			     const cJSON *stored, const cJSON *computed);
 
 static void compare_objects(struct comparison *comparison, const char *path,
 			    const cJSON *stored, const cJSON *computed)
@@ -209,14 +210,15 @@ static void compare_objects(struct comparison *comparison, const char *path,
 				continue;
 			snprintf(inner, sizeof(inner), "%s%s%.100s", path,
 				 *path ? "." : "", name);
-			compare(comparison, inner,
+			values_recompare(
+				comparison, inner,
 				cJSON_GetObjectItemCaseSensitive(stored, name),
 				now);
 		}
 }
 
-static void compare(struct comparison *comparison, const char *path,
-		    const cJSON *stored, const cJSON *computed)
+static void values_recompare(struct comparison *comparison, const char *path,
+			     const cJSON *stored, const cJSON *computed)
 {
 	if (is_null(stored) && is_null(computed))
 		return;
@@ -225,13 +227,14 @@ static void compare(struct comparison *comparison, const char *path,
 		return;
 	}
 	if (cJSON_IsNumber(stored) && cJSON_IsNumber(computed)) {
-		if (!same_number(cJSON_GetNumberValue(stored),
-				 cJSON_GetNumberValue(computed)))
-			add_difference(comparison, path, stored, computed);
+		if (!numbers_agree(cJSON_GetNumberValue(stored),
+				   cJSON_GetNumberValue(computed)))
+			comparison_add_entry(comparison, path, stored,
+					     computed);
 		return;
 	}
 	if (!stored || !computed || !cJSON_Compare(stored, computed, true))
-		add_difference(comparison, path, stored, computed);
+		comparison_add_entry(comparison, path, stored, computed);
 }
 
 cJSON *recompute_compare(const struct result_info *row,
@@ -247,7 +250,7 @@ cJSON *recompute_compare(const struct result_info *row,
 
 	if (!list || !then || !now)
 		return error_null(error_nomem(err, "comparison"));
-	compare(&comparison, "", then, now);
+	values_recompare(&comparison, "", then, now);
 	return comparison.failed ? error_null(error_nomem(err, "comparison"))
 				 : take(list);
 }

@@ -40,7 +40,7 @@ static void put_word(struct builder *builder, char **to, const char *text)
 }
 
 /* A struct that is zero; NULL: memory ran out. */
-static void *put_part(struct builder *builder, size_t size)
+static void *result_add_part(struct builder *builder, size_t size)
 {
 	void *part = calloc(1, size);
 
@@ -95,7 +95,7 @@ static void add_slow(struct builder *builder)
 	if (!figures->slow)
 		return;
 	slow = builder->to->slow_steps =
-		put_part(builder, sizeof(*builder->to->slow_steps));
+		result_add_part(builder, sizeof(*builder->to->slow_steps));
 	if (!slow)
 		return;
 	slow->count = figures->slow;
@@ -106,7 +106,7 @@ static void add_slow(struct builder *builder)
 					 builder->err));
 }
 
-static void add_steps(struct builder *builder)
+static void result_add_steps(struct builder *builder)
 {
 	const struct result_input *input = builder->input;
 	const struct statistics *figures = &builder->figures;
@@ -225,7 +225,7 @@ static void add_spread(struct builder *builder)
 	if (!spread->n)
 		return;
 	to = builder->to->iteration_ms =
-		put_part(builder, sizeof(*builder->to->iteration_ms));
+		result_add_part(builder, sizeof(*builder->to->iteration_ms));
 	if (to)
 		*to = (struct step_spread){
 			.median = spread->median,
@@ -241,7 +241,7 @@ static void add_spread(struct builder *builder)
 
 /* Loss. */
 
-static void add_loss(struct builder *builder)
+static void result_add_loss(struct builder *builder)
 {
 	const struct result_input *input = builder->input;
 	const struct record *first = NULL, *last = NULL, *bad = NULL;
@@ -265,7 +265,8 @@ static void add_loss(struct builder *builder)
 			  .numbers = { (double)bad->step, (double)count }));
 	if (!last)
 		return;
-	builder->to->loss = put_part(builder, sizeof(*builder->to->loss));
+	builder->to->loss =
+		result_add_part(builder, sizeof(*builder->to->loss));
 	if (builder->to->loss)
 		*builder->to->loss =
 			(struct loss_range){ first->loss, last->loss };
@@ -332,7 +333,7 @@ static void add_rates(struct builder *builder)
 		     cross_checks(builder->input, figures, to, builder->err));
 }
 
-static void add_memory(struct builder *builder)
+static void result_add_memory(struct builder *builder)
 {
 	const struct result_input *input = builder->input;
 	uint64_t peak_bytes = input->inputs.memory_peak_bytes;
@@ -429,11 +430,11 @@ static void fill_result(struct builder *builder)
 	to->formula = FORMULA_VERSION;
 	to->measured = verdict(builder, text, sizeof(text));
 	put_word(builder, &to->text, to->measured ? NULL : text);
-	add_steps(builder);
+	result_add_steps(builder);
 	add_spread(builder);
-	add_loss(builder);
+	result_add_loss(builder);
 	add_rates(builder);
-	add_memory(builder);
+	result_add_memory(builder);
 	to->wall_s = builder->figures.wall_s;
 	if (input->extract)
 		builder_note(builder, metrics_compute(input->extract,

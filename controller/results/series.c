@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-static double rate_of(const struct record *record,
-		      const struct measure_spec *measure)
+static double record_rate(const struct record *record,
+			  const struct measure_spec *measure)
 {
 	if (record_has(record, RECORD_ITERATION_MS) && measure->global_batch &&
 	    measure->sequence)
@@ -40,7 +40,8 @@ static uint64_t stride_of(const struct record *records, size_t count)
 	}
 }
 
-static void add_point(cJSON *list, uint64_t step, double value, bool *failed)
+static void series_add_point(cJSON *list, uint64_t step, double value,
+			     bool *failed)
 {
 	cJSON *point = cJSON_CreateArray();
 
@@ -64,10 +65,11 @@ cJSON *series_new(const struct record *records, size_t count,
 		if (record->step % stride)
 			continue;
 		if (record_has(record, RECORD_LOSS))
-			add_point(loss, record->step, record->loss, &failed);
+			series_add_point(loss, record->step, record->loss,
+					 &failed);
 		if (has_rate(record))
-			add_point(rate, record->step, rate_of(record, measure),
-				  &failed);
+			series_add_point(rate, record->step,
+					 record_rate(record, measure), &failed);
 	}
 	if (!failed)
 		return series;
@@ -76,7 +78,7 @@ cJSON *series_new(const struct record *records, size_t count,
 }
 
 /* Step and value of a point; a value that is null is NaN. */
-static bool read_point(const cJSON *point, double *step, double *value)
+static bool series_read_point(const cJSON *point, double *step, double *value)
 {
 	const cJSON *first = cJSON_GetArrayItem(point, 0);
 	const cJSON *second = cJSON_GetArrayItem(point, 1);
@@ -88,7 +90,8 @@ static bool read_point(const cJSON *point, double *step, double *value)
 	return true;
 }
 
-static void compare(struct alignment *sum, double step, double a, double b)
+static void alignment_add_step(struct alignment *sum, double step, double a,
+			       double b)
 {
 	double difference;
 
@@ -119,16 +122,16 @@ void series_align(const cJSON *series, const cJSON *baseline,
 
 	/* Both are sorted by step. */
 	while (a && b) {
-		if (!read_point(a, &step_a, &value_a)) {
+		if (!series_read_point(a, &step_a, &value_a)) {
 			a = a->next;
 			continue;
 		}
-		if (!read_point(b, &step_b, &value_b)) {
+		if (!series_read_point(b, &step_b, &value_b)) {
 			b = b->next;
 			continue;
 		}
 		if (step_a == step_b && step_a >= (double)from_step)
-			compare(&sum, step_a, value_a, value_b);
+			alignment_add_step(&sum, step_a, value_a, value_b);
 		/* Both advance if the steps are equal. */
 		a = step_a <= step_b ? a->next : a;
 		b = step_b <= step_a ? b->next : b;

@@ -47,14 +47,14 @@ struct work {
 	bool *left_out; /* by record */
 };
 
-static void work_clear(struct work *work)
+static void statistics_work_clear(struct work *work)
 {
 	free(work->values);
 	free(work->places);
 	free(work->is_slow);
 	free(work->left_out);
 }
-OWNED_VALUE(struct work, work_clear)
+OWNED_VALUE(struct work, statistics_work_clear)
 
 static int work_init(struct work *work, const struct result_input *input,
 		     struct statistics *figures, struct error *err)
@@ -131,7 +131,7 @@ static int find_steady(struct work *work, struct error *err)
 }
 
 /* This sorts values[0..n). */
-static void sum_up(double *values, size_t n, struct spread *spread)
+static void spread_sum_up(double *values, size_t n, struct spread *spread)
 {
 	double sum = 0;
 
@@ -149,8 +149,8 @@ static void sum_up(double *values, size_t n, struct spread *spread)
 	spread->q3 = quantile(values, n, 0.75);
 }
 
-static void spread_of(const struct work *work, enum record_field field,
-		      struct spread *spread)
+static void work_get_spread(const struct work *work, enum record_field field,
+			    struct spread *spread)
 {
 	const struct result_input *input = work->input;
 	size_t n = 0;
@@ -166,7 +166,7 @@ static void spread_of(const struct work *work, enum record_field field,
 		else
 			spread->impossible++;
 	}
-	sum_up(work->values, n, spread);
+	spread_sum_up(work->values, n, spread);
 }
 
 static double summary_rate(const struct result_input *input)
@@ -248,7 +248,7 @@ static void use_arrival(const struct result_input *input,
 		figures->source = "arrival";
 }
 
-static int by_number(const void *a, const void *b)
+static int numbers_compare(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -285,7 +285,7 @@ static int find_progress(const struct result_input *input,
 	for (size_t i = 1; i < count; i++)
 		gaps[i - 1] = records[i].step - records[i - 1].step;
 	if (count > 1) {
-		qsort(gaps, count - 1, sizeof(*gaps), by_number);
+		qsort(gaps, count - 1, sizeof(*gaps), numbers_compare);
 		figures->stride = gaps[(count - 1) / 2];
 	}
 	free(gaps);
@@ -295,17 +295,17 @@ static int find_progress(const struct result_input *input,
 int statistics_compute(const struct result_input *input,
 		       struct statistics *figures, struct error *err)
 {
-	owned(work_clear) struct work work = { 0 };
+	owned(statistics_work_clear) struct work work = { 0 };
 	struct statistics found = { .wall_s = NAN, .memory_mib = NAN };
 
 	if (work_init(&work, input, &found, err) < 0 ||
 	    find_steady(&work, err) < 0 ||
 	    find_progress(input, &found, err) < 0)
 		return -1;
-	spread_of(&work, RECORD_ITERATION_MS, &found.iteration);
-	spread_of(&work, RECORD_TOKENS_PER_SECOND, &found.tokens);
-	spread_of(&work, RECORD_TOKENS_PER_DEVICE, &found.per_device);
-	spread_of(&work, RECORD_SAMPLES_PER_SECOND, &found.samples);
+	work_get_spread(&work, RECORD_ITERATION_MS, &found.iteration);
+	work_get_spread(&work, RECORD_TOKENS_PER_SECOND, &found.tokens);
+	work_get_spread(&work, RECORD_TOKENS_PER_DEVICE, &found.per_device);
+	work_get_spread(&work, RECORD_SAMPLES_PER_SECOND, &found.samples);
 	find_rates(input, &found);
 	use_arrival(input, &found);
 	if (input->inputs.started_ms > 0 &&

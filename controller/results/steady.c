@@ -15,7 +15,7 @@
 #define SLOW_SHARE 0.20
 #define WINDOW 5
 
-static int by_value(const void *a, const void *b)
+static int values_compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -24,7 +24,7 @@ static int by_value(const void *a, const void *b)
 
 void sort_values(double *values, size_t count)
 {
-	qsort(values, count, sizeof(*values), by_value);
+	qsort(values, count, sizeof(*values), values_compare);
 }
 
 double quantile(const double *values, size_t count, double p)

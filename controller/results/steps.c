@@ -71,7 +71,8 @@ static uint8_t metric_of(struct steps *steps, uint16_t field)
 	return metric;
 }
 
-static int put_metric(struct record *record, uint8_t metric, double number)
+static int record_put_metric(struct record *record, uint8_t metric,
+			     double number)
 {
 	if (metric == METRIC_NONE)
 		return 0;
@@ -131,8 +132,9 @@ static int put_captured(struct steps *steps, struct record *record,
 		if (value->field < RECORD_FIELDS)
 			put_known(record, (enum record_field)value->field,
 				  value->number);
-		else if (put_metric(record, metric_of(steps, value->field),
-				    value->number) < 0)
+		else if (record_put_metric(record,
+					   metric_of(steps, value->field),
+					   value->number) < 0)
 			return -1;
 	}
 	return 0;
@@ -199,14 +201,14 @@ static int merge_fields(struct record *to, const struct record *from,
 		double number;
 
 		if ((metrics >> m & 1) && record_metric(from, m, &number) &&
-		    put_metric(to, m, number) < 0)
+		    record_put_metric(to, m, number) < 0)
 			return -1;
 	}
 	return 0;
 }
 
 /* The index of the step's record, or where it has to be inserted. */
-static size_t place_of(const struct steps *steps, uint64_t step)
+static size_t steps_find_place(const struct steps *steps, uint64_t step)
 {
 	size_t low = 0, high = steps->count;
 
@@ -224,7 +226,7 @@ static size_t place_of(const struct steps *steps, uint64_t step)
 }
 
 /* Insert an empty record. 1: done, 0: there are too many, -1: no memory. */
-static int insert(struct steps *steps, size_t place)
+static int steps_insert(struct steps *steps, size_t place)
 {
 	struct record *records = steps->records;
 	size_t behind = steps->count - place;
@@ -257,12 +259,12 @@ static int insert(struct steps *steps, size_t place)
  */
 static int record_of(struct steps *steps, uint64_t step, struct record **record)
 {
-	size_t place = place_of(steps, step);
+	size_t place = steps_find_place(steps, step);
 	int rc = 1;
 
 	if (!steps->records || place == steps->count ||
 	    steps->records[place].step != step)
-		rc = insert(steps, place);
+		rc = steps_insert(steps, place);
 	if (rc == 1) {
 		steps->current = place;
 		*record = &steps->records[place];
@@ -412,8 +414,8 @@ static int take_summary(struct steps *steps, const struct captured *captured,
 	return 0;
 }
 
-static bool copy_text(const struct captured_value *value,
-		      char text[FIELD_NAME_MAX + 1])
+static bool captured_copy_text(const struct captured_value *value,
+			       char text[FIELD_NAME_MAX + 1])
 {
 	if (!value || value->kind != CAPTURED_TEXT ||
 	    value->size > FIELD_NAME_MAX)
@@ -457,11 +459,13 @@ static int take_run_metric(struct steps *steps, const struct captured *captured)
 		captured_find(captured, rule->metric_value);
 	char name[FIELD_NAME_MAX + 1], unit[FIELD_NAME_MAX + 1];
 	bool has_unit =
-		copy_text(captured_find(captured, rule->metric_unit), unit);
+		captured_copy_text(captured_find(captured, rule->metric_unit),
+				   unit);
 	bool failed = false;
 	struct run_metric *metric;
 
-	if (!copy_text(captured_find(captured, rule->metric_name), name) ||
+	if (!captured_copy_text(captured_find(captured, rule->metric_name),
+				name) ||
 	    !value || value->kind != CAPTURED_NUMBER)
 		return 0;
 	metric = run_metric(steps, name, has_unit ? unit : NULL, &failed);
@@ -537,8 +541,8 @@ int steps_take(struct steps *steps, const struct captured *captured)
 }
 
 /* The number that `to` gives to a metric of `from`. */
-static int translate(struct steps *to, const struct steps *from, size_t metric,
-		     uint8_t *number)
+static int steps_translate_metric(struct steps *to, const struct steps *from,
+				  size_t metric, uint8_t *number)
 {
 	const char *name = fields_name(&from->names, from->metrics[metric]);
 	uint16_t field = 0;
@@ -561,8 +565,8 @@ static int renumber(struct steps *to, const struct steps *from,
 		double number;
 
 		if (record_metric(record, m, &number) &&
-		    (translate(to, from, m, &metric) < 0 ||
-		     put_metric(copy, metric, number) < 0))
+		    (steps_translate_metric(to, from, m, &metric) < 0 ||
+		     record_put_metric(copy, metric, number) < 0))
 			return -1;
 	}
 	return 0;

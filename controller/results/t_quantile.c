@@ -9,7 +9,7 @@
 #define HALVINGS 60 /* of a right angle, to the precision of a double */
 
 /* The probability of |t| <= sqrt(freedom) tan(angle). */
-static double within(double angle, uint32_t freedom)
+static double angle_probability(double angle, uint32_t freedom)
 {
 	double c = cos(angle), sum = 0, term = 1;
 
@@ -37,7 +37,7 @@ double t_quantile(double probability, uint32_t freedom)
 	for (int i = 0; i < HALVINGS; i++) {
 		double middle = (low + high) / 2;
 
-		if (within(middle, freedom) < probability)
+		if (angle_probability(middle, freedom) < probability)
 			low = middle;
 		else
 			high = middle;

@@ -75,9 +75,9 @@ static struct usage_device *device_find(struct usage *usage, uint32_t index)
 	return NULL;
 }
 
-static int device_add(struct usage *usage,
-		      const struct sample_format_device *from,
-		      struct error *err)
+static int usage_add_device(struct usage *usage,
+			    const struct sample_format_device *from,
+			    struct error *err)
 {
 	struct usage_device *devices, *device;
 
@@ -99,14 +99,14 @@ static int device_add(struct usage *usage,
 	return 0;
 }
 
-static int take_head(struct usage *usage, struct sample_format_line *line,
-		     struct error *err)
+static int usage_take_head(struct usage *usage, struct sample_format_line *line,
+			   struct error *err)
 {
 	codec_clear(&sample_format_head_schema, &usage->head);
 	usage->head = line->head;
 	line->head = (struct sample_format_head){ 0 };
 	for (size_t i = 0; i < usage->head.devices_count; i++)
-		if (device_add(usage, &usage->head.devices[i], err) < 0)
+		if (usage_add_device(usage, &usage->head.devices[i], err) < 0)
 			return -1;
 	return 0;
 }
@@ -139,8 +139,8 @@ static void take_point(struct usage *usage,
 	device->power_last_w = power_w;
 }
 
-static void take_host(struct usage *usage,
-		      const struct sample_format_line *line)
+static void usage_take_host(struct usage *usage,
+			    const struct sample_format_line *line)
 {
 	if (!usage->host_count++)
 		usage->host_first_ms = line->time_ms;
@@ -166,7 +166,7 @@ static void take_error(struct usage *usage, struct sample_format_line *line)
 	usage->troubles[i].count++;
 }
 
-static int take_line(struct usage *usage, struct error *err)
+static int usage_take_line(struct usage *usage, struct error *err)
 {
 	owned(sample_format_line_clear) struct sample_format_line line = { 0 };
 	struct error why;
@@ -180,13 +180,13 @@ static int take_line(struct usage *usage, struct error *err)
 		return 0;
 	}
 	if (line.kind == SAMPLE_FORMAT_HEAD)
-		return take_head(usage, &line, err);
+		return usage_take_head(usage, &line, err);
 	if (line.kind == SAMPLE_FORMAT_ERROR)
 		take_error(usage, &line);
 	for (size_t i = 0; i < line.count; i++)
 		take_point(usage, &line.points[i], line.time_ms);
 	if (line.kind == SAMPLE_FORMAT_HOST)
-		take_host(usage, &line);
+		usage_take_host(usage, &line);
 	for (int i = 0; i < HOST_READINGS; i++)
 		if (line.host.has & 1U << i)
 			figure_add(&usage->host[i], line.host.value[i]);
@@ -213,7 +213,7 @@ int usage_feed(struct usage *usage, const char *data, size_t size,
 			break;
 		data++;
 		size--;
-		if (take_line(usage, err) < 0)
+		if (usage_take_line(usage, err) < 0)
 			return -1;
 		buffer_consume(&usage->line, usage->line.size);
 		usage->too_long = false;

@@ -133,8 +133,8 @@ static int remove_output(struct walk *walk, const struct job_row *row,
 }
 
 /* Files that other jobs also collected stay, and do not count. */
-static int remove_files(struct walk *walk, const struct job_row *row,
-			struct error *err)
+static int retention_remove_files(struct walk *walk, const struct job_row *row,
+				  struct error *err)
 {
 	const struct retention_config *with = &walk->retention->with;
 	uint64_t bytes = 0;
@@ -204,7 +204,7 @@ static int remove_all(struct walk *walk, const struct job_row *row,
 	int rc = remove_output(walk, row, err);
 
 	if (rc == 0 && (!walk->by_itself || excess_of_disk(walk->retention)))
-		rc = remove_files(walk, row, err);
+		rc = retention_remove_files(walk, row, err);
 	return rc;
 }
 
@@ -284,7 +284,7 @@ int retention_order(struct retention *retention,
 
 /* Automatic removal. */
 
-static void begin(struct retention *retention, bool removes)
+static void retention_begin(struct retention *retention, bool removes)
 {
 	retention->busy = true;
 	retention->fresh = false;
@@ -293,7 +293,7 @@ static void begin(struct retention *retention, bool removes)
 	retention->counted = 0;
 }
 
-static void end(struct retention *retention)
+static void retention_end(struct retention *retention)
 {
 	retention->busy = false;
 	if (retention->removes && retention->jobs)
@@ -305,7 +305,7 @@ static void end(struct retention *retention)
 /* The walk has reached the last job. */
 static void walked(struct retention *retention)
 {
-	end(retention);
+	retention_end(retention);
 	if (!retention->removes) {
 		retention->known = retention->fresh = true;
 		retention->total = retention->bytes;
@@ -332,12 +332,12 @@ static void work(struct retention *retention)
 	struct error err;
 
 	if (retention->removes && !excess(retention)) {
-		end(retention);
+		retention_end(retention);
 		return;
 	}
 	if (walk_on(&walk, &err) < 0) {
 		log_error("retention: %s", err.text);
-		end(retention);
+		retention_end(retention);
 		retention->rest_until_ms = clock_mono_ms() + REST_MS;
 		return;
 	}
@@ -392,9 +392,9 @@ static void check_excess(struct retention *retention)
 	bool counts = retention->with.keep.logs_bytes;
 
 	if (counts && !retention->known)
-		begin(retention, false);
+		retention_begin(retention, false);
 	else if (excess(retention))
-		begin(retention, !counts || retention->fresh);
+		retention_begin(retention, !counts || retention->fresh);
 }
 
 static int retention_run(sd_event_source *source, uint64_t usec, void *arg)

@@ -81,7 +81,7 @@ static int sweep_retention_job(struct looking *looking,
 }
 
 /* store_job_fn */
-static int forget_one(const struct job_row *row, void *arg)
+static int sweep_retention_forget_job(const struct job_row *row, void *arg)
 {
 	struct looking *looking = arg;
 	struct sweep_retention *forget = looking->forget;
@@ -130,8 +130,8 @@ static int end_sweep(const struct retention_config *with,
 }
 
 /* Begin with the next sweep; false: only the last one is left. */
-static bool begin(const struct retention_config *with,
-		  struct sweep_retention *forget)
+static bool sweep_retention_begin(const struct retention_config *with,
+				  struct sweep_retention *forget)
 {
 	uint64_t before = forget->sweep, last = 0;
 
@@ -143,12 +143,14 @@ static bool begin(const struct retention_config *with,
 }
 
 /* A slice of work on the sweep; 1: nothing more is to do for it. */
-static int go_on(struct looking *looking, struct error *err)
+static int sweep_retention_go_on(struct looking *looking, struct error *err)
 {
 	struct sweep_retention *forget = looking->forget;
 	int rc = store_jobs(looking->with->store, forget->sweep, forget->after,
-			    0, forget->doomed ? forget_one : check_job, looking,
-			    err);
+			    0,
+			    forget->doomed ? sweep_retention_forget_job
+					   : check_job,
+			    looking, err);
 
 	if (rc < 0)
 		return -1;
@@ -182,16 +184,16 @@ bool sweep_retention_some(const struct retention_config *with,
 	if (!with->keep.sweep_days || mark.rows ||
 	    clock_mono_ms() < forget->rest_until_ms)
 		return false;
-	if (!forget->sweep && !begin(with, forget))
+	if (!forget->sweep && !sweep_retention_begin(with, forget))
 		rc = 2;
 	else
-		rc = go_on(&looking, &err);
+		rc = sweep_retention_go_on(&looking, &err);
 	if (rc < 0 || store_commit(with->store, &err) < 0) {
 		log_error("removing an old sweep: %s", err.text);
 		store_undo(with->store, &mark);
 		rc = 2;
 	}
-	if (rc == 1 && !begin(with, forget))
+	if (rc == 1 && !sweep_retention_begin(with, forget))
 		rc = 2;
 	if (rc == 2) {
 		*forget = (struct sweep_retention){

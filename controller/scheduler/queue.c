@@ -24,7 +24,7 @@ static size_t home_of(const struct lane *lane, uint64_t job)
 }
 
 /* The job's entry in the table, or the empty one where it would be. */
-static uint32_t *place_of(const struct lane *lane, uint64_t job)
+static uint32_t *lane_find_place(const struct lane *lane, uint64_t job)
 {
 	size_t at = home_of(lane, job), mask = 2 * lane->room - 1;
 
@@ -51,10 +51,10 @@ static void place_clear(struct lane *lane, size_t hole)
 	lane->places[hole] = 0;
 }
 
-static void heap_swap(struct lane *lane, size_t a, size_t b)
+static void lane_swap_entries(struct lane *lane, size_t a, size_t b)
 {
-	uint32_t *place_a = place_of(lane, lane->heap[a].job);
-	uint32_t *place_b = place_of(lane, lane->heap[b].job);
+	uint32_t *place_a = lane_find_place(lane, lane->heap[a].job);
+	uint32_t *place_b = lane_find_place(lane, lane->heap[b].job);
 	struct queued swap = lane->heap[a];
 
 	lane->heap[a] = lane->heap[b];
@@ -70,7 +70,7 @@ static void sift_up(struct lane *lane, size_t at)
 
 		if (!queued_before(&lane->heap[at], &lane->heap[above]))
 			return;
-		heap_swap(lane, at, above);
+		lane_swap_entries(lane, at, above);
 		at = above;
 	}
 }
@@ -87,7 +87,7 @@ static void sift_down(struct lane *lane, size_t at)
 				first = below;
 		if (first == at)
 			return;
-		heap_swap(lane, at, first);
+		lane_swap_entries(lane, at, first);
 		at = first;
 	}
 }
@@ -97,8 +97,8 @@ static void heap_remove(struct lane *lane, size_t at)
 	size_t last = lane->count - 1;
 
 	if (at != last)
-		heap_swap(lane, at, last);
-	place_clear(lane, (size_t)(place_of(lane, lane->heap[last].job) -
+		lane_swap_entries(lane, at, last);
+	place_clear(lane, (size_t)(lane_find_place(lane, lane->heap[last].job) -
 				   lane->places));
 	lane->count--;
 	if (at != last) {
@@ -125,7 +125,7 @@ static int lane_grow(struct lane *lane)
 	lane->heap = heap;
 	lane->room = room;
 	for (size_t i = 0; i < lane->count; i++)
-		*place_of(lane, heap[i].job) = (uint32_t)i + 1;
+		*lane_find_place(lane, heap[i].job) = (uint32_t)i + 1;
 	return 0;
 }
 
@@ -175,7 +175,7 @@ void queue_trim(struct queue *queue)
 	}
 }
 
-static bool same_text(const char *a, const char *b)
+static bool lane_text_matches(const char *a, const char *b)
 {
 	return a && b ? !strcmp(a, b) : a == b;
 }
@@ -195,9 +195,9 @@ static struct lane *lane_find(struct queue *queue, const struct shape *shape)
 		if (other->nodes == shape->nodes &&
 		    other->devices == shape->devices &&
 		    other->shared == shape->shared && same_pins(other, shape) &&
-		    same_text(other->vendor, shape->vendor) &&
-		    same_text(other->chip, shape->chip) &&
-		    same_text(other->labels, shape->labels))
+		    lane_text_matches(other->vendor, shape->vendor) &&
+		    lane_text_matches(other->chip, shape->chip) &&
+		    lane_text_matches(other->labels, shape->labels))
 			return &queue->lanes[i];
 	}
 	return NULL;
@@ -247,7 +247,7 @@ int queue_add(struct queue *queue, const struct shape *shape, uint64_t job,
 		return error_nomem(err, "queue");
 	if (lane->count == lane->room && lane_grow(lane) < 0)
 		return error_nomem(err, "queue");
-	place = place_of(lane, job);
+	place = lane_find_place(lane, job);
 	if (*place)
 		return error_set(err, EEXIST, "job %" PRIu64 " is queued", job);
 	lane->heap[lane->count] = (struct queued){ priority, job };
@@ -260,7 +260,8 @@ int queue_add(struct queue *queue, const struct shape *shape, uint64_t job,
 void queue_remove(struct queue *queue, const struct shape *shape, uint64_t job)
 {
 	struct lane *lane = lane_find(queue, shape);
-	const uint32_t *place = lane && lane->room ? place_of(lane, job) : NULL;
+	const uint32_t *place =
+		lane && lane->room ? lane_find_place(lane, job) : NULL;
 
 	if (!place || !*place)
 		return;

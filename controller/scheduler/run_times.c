@@ -10,7 +10,7 @@ void run_times_add(struct run_times *times, int64_t ms)
 		times->ms[times->count++] = ms;
 }
 
-static int compare_times(const void *a, const void *b)
+static int run_times_compare(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
@@ -24,7 +24,7 @@ int64_t run_times_median(const struct run_times *times)
 
 	if (!sorted.count)
 		return 0;
-	qsort(sorted.ms, sorted.count, sizeof(sorted.ms[0]), compare_times);
+	qsort(sorted.ms, sorted.count, sizeof(sorted.ms[0]), run_times_compare);
 	if (sorted.count % 2)
 		return sorted.ms[half];
 	return (sorted.ms[half - 1] + sorted.ms[half]) / 2;

@@ -36,7 +36,7 @@ static uint64_t all_devices(const struct slot *slot)
 				   : (UINT64_C(1) << slot->devices) - 1;
 }
 
-static uint32_t count(uint64_t devices)
+static uint32_t device_set_count(uint64_t devices)
 {
 	return (uint32_t)__builtin_popcountll(devices);
 }
@@ -55,9 +55,9 @@ static uint64_t devices_of_chip(const struct slot *slot,
 	return devices;
 }
 
-static uint32_t wanted(const struct shape *shape, uint64_t devices)
+static uint32_t shape_count_devices(const struct shape *shape, uint64_t devices)
 {
-	return shape->devices ? shape->devices : count(devices);
+	return shape->devices ? shape->devices : device_set_count(devices);
 }
 
 /* Is each label of the shape in the slot's labels, between two commas? */
@@ -88,8 +88,8 @@ bool slot_suits(const struct slot *slot, const struct shape *shape)
 	    !has_labels(slot, shape->labels))
 		return false;
 	devices = devices_of_chip(slot, shape);
-	want = wanted(shape, devices);
-	return want && want <= count(devices & ~slot->lost);
+	want = shape_count_devices(shape, devices);
+	return want && want <= device_set_count(devices & ~slot->lost);
 }
 
 /* The first n of these. */
@@ -128,9 +128,11 @@ static uint64_t best_numa(const struct slot *slot, uint64_t devices, uint32_t n)
 	while (devices) {
 		uint64_t same = same_numa(slot, devices);
 
-		if (count(same) >= n && (!least || count(same) < count(least)))
+		if (device_set_count(same) >= n &&
+		    (!least ||
+		     device_set_count(same) < device_set_count(least)))
 			least = same;
-		if (count(same) > count(most))
+		if (device_set_count(same) > device_set_count(most))
 			most = same;
 		devices &= ~same;
 	}
@@ -138,7 +140,8 @@ static uint64_t best_numa(const struct slot *slot, uint64_t devices, uint32_t n)
 }
 
 /* n of these devices (there are as many), near to each other. */
-static uint64_t choose(const struct slot *slot, uint64_t devices, uint32_t n)
+static uint64_t device_set_choose(const struct slot *slot, uint64_t devices,
+				  uint32_t n)
 {
 	uint64_t got = 0;
 
@@ -149,7 +152,7 @@ static uint64_t choose(const struct slot *slot, uint64_t devices, uint32_t n)
 
 		got |= near;
 		devices &= ~near;
-		n -= count(near);
+		n -= device_set_count(near);
 	}
 	return got;
 }
@@ -164,11 +167,11 @@ bool slot_fits(const struct slot *slot, const struct shape *shape,
 	    !slot_suits(slot, shape))
 		return false;
 	of_chip = devices_of_chip(slot, shape);
-	want = wanted(shape, of_chip);
+	want = shape_count_devices(shape, of_chip);
 	available = of_chip & ~slot->lost & ~slot->busy;
-	if (want > count(available))
+	if (want > device_set_count(available))
 		return false;
-	*devices = choose(slot, available, want);
+	*devices = device_set_choose(slot, available, want);
 	return true;
 }
 

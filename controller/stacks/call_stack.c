@@ -76,7 +76,7 @@ static bool read_gdb(char *text, struct frame *frame)
 	return *name && *name != '?';
 }
 
-static void copy(char to[64], const char *from)
+static void frame_copy_text(char to[64], const char *from)
 {
 	snprintf(to, 64, "%.63s", from);
 }
@@ -88,16 +88,17 @@ static const char *last_name(const char *file)
 	return slash ? slash + 1 : file;
 }
 
-static void add(struct call_stack *frames, const struct frame *frame)
+static void call_stack_add_frame(struct call_stack *frames,
+				 const struct frame *frame)
 {
 	if (!*frames->inner) {
-		copy(frames->inner, frame->function);
-		copy(frames->file, last_name(frame->file));
+		frame_copy_text(frames->inner, frame->function);
+		frame_copy_text(frames->file, last_name(frame->file));
 		frames->line = frame->line;
 	}
 	if (!*frames->user && *frame->file && !is_library(frame->file)) {
-		copy(frames->user, frame->function);
-		copy(frames->user_file, last_name(frame->file));
+		frame_copy_text(frames->user, frame->function);
+		frame_copy_text(frames->user_file, last_name(frame->file));
 		frames->user_line = frame->line;
 	}
 }
@@ -131,7 +132,7 @@ bool call_stack_take(struct call_stack *frames, const char *line, size_t size)
 	    !read_py_spy(text, &frame))
 		return false;
 	if (!frames->ended)
-		add(frames, &frame);
+		call_stack_add_frame(frames, &frame);
 	return true;
 }
 

@@ -68,7 +68,7 @@ uint64_t stacks_written(const struct stacks *stacks)
 
 /* Reading. */
 
-static bool has(const char *text, const char *const *words)
+static bool stacks_text_has_word(const char *text, const char *const *words)
 {
 	for (; text && *words; words++)
 		if (strstr(text, *words))
@@ -96,15 +96,16 @@ static void describe_kernel(struct standing *standing)
 	}
 	if (seen->state && *seen->state == 'T')
 		what = "halted";
-	else if (has(waits, sleeps))
+	else if (stacks_text_has_word(waits, sleeps))
 		what = "sleeping";
-	else if (has(waits, network))
+	else if (stacks_text_has_word(waits, network))
 		what = "waiting for the network";
-	else if (has(waits, locks))
+	else if (stacks_text_has_word(waits, locks))
 		what = "waiting for a lock";
 	else if (seen->state && *seen->state == 'D')
 		what = "stuck in the kernel";
-	standing->awaits = has(waits, network) || has(waits, locks);
+	standing->awaits = stacks_text_has_word(waits, network) ||
+			   stacks_text_has_word(waits, locks);
 	snprintf(standing->where, sizeof(standing->where), "%s%s%.60s%s", what,
 		 *waits ? " (" : "", waits, *waits ? ")" : "");
 }
@@ -122,7 +123,7 @@ static void set_frames(struct standing *standing,
 	};
 	char where[CALL_STACK_SIZE];
 
-	bool awaits = has(frames->inner, calls) ||
+	bool awaits = stacks_text_has_word(frames->inner, calls) ||
 		      !strcmp(frames->inner, "wait") ||
 		      !strcmp(frames->inner, "send");
 
@@ -141,7 +142,8 @@ static void set_frames(struct standing *standing,
 	standing->awaits |= awaits;
 }
 
-static int add(struct stacks *stacks, const char *node, struct evidence *seen)
+static int standing_add(struct stacks *stacks, const char *node,
+			struct evidence *seen)
 {
 	struct standing *standing;
 
@@ -169,8 +171,8 @@ static int add(struct stacks *stacks, const char *node, struct evidence *seen)
 }
 
 /* Set the stack that a tool printed for a process. */
-static void add_frames(struct stacks *stacks, const char *node,
-		       const struct evidence *seen)
+static void stacks_set_frames(struct stacks *stacks, const char *node,
+			      const struct evidence *seen)
 {
 	struct call_stack frames = { 0 };
 
@@ -183,21 +185,22 @@ static void add_frames(struct stacks *stacks, const char *node,
 			set_frames(&stacks->list[i], &frames);
 }
 
-static int take_line(struct stacks *stacks, const char *node, uint64_t round,
-		     const char *line, size_t size)
+static int stacks_take_line(struct stacks *stacks, const char *node,
+			    uint64_t round, const char *line, size_t size)
 {
 	owned(evidence_clear) struct evidence seen = { 0 };
 
 	if (evidence_read(line, size, &seen, NULL) < 0 || seen.round != round)
 		return 0;
 	if (seen.tool)
-		add_frames(stacks, node, &seen);
+		stacks_set_frames(stacks, node, &seen);
 	else if (seen.pid)
 		stacks->written += seen.written_bytes;
-	return seen.leads && !seen.tool ? add(stacks, node, &seen) : 0;
+	return seen.leads && !seen.tool ? standing_add(stacks, node, &seen) : 0;
 }
 
-static const char *next_line(const char **at, const char *end, size_t *size)
+static const char *stacks_next_line(const char **at, const char *end,
+				    size_t *size)
 {
 	const char *line = *at;
 	const char *newline =
@@ -217,7 +220,7 @@ static uint64_t last_round(const char *text, size_t size)
 	uint64_t round = 0;
 	size_t length;
 
-	while ((line = next_line(&at, text + size, &length))) {
+	while ((line = stacks_next_line(&at, text + size, &length))) {
 		owned(evidence_clear) struct evidence seen = { 0 };
 
 		if (evidence_read(line, length, &seen, NULL) == 0 && seen.end)
@@ -239,8 +242,8 @@ int stacks_take(struct stacks *stacks, const char *node, uint64_t round,
 
 	if (!round)
 		round = last_round(text, size);
-	while ((line = next_line(&at, text + size, &length)))
-		if (take_line(stacks, node, round, line, length) < 0)
+	while ((line = stacks_next_line(&at, text + size, &length)))
+		if (stacks_take_line(stacks, node, round, line, length) < 0)
 			return error_nomem(err, "stacks");
 	return 0;
 }
@@ -282,7 +285,7 @@ void stacks_take_output(struct stacks *stacks, int64_t rank, const char *text,
 	bool inside = false;
 	size_t length;
 
-	while ((line = next_line(&at, text + size, &length))) {
+	while ((line = stacks_next_line(&at, text + size, &length))) {
 		bool fatal = memmem(line, length, FATAL, strlen(FATAL));
 
 		if (fatal && inside)

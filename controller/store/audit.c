@@ -10,7 +10,7 @@
 #define HASH_BYTES ((AUDIT_CHAIN_SIZE - 1) / 2)
 
 /* With its NUL, so that no two lists of texts hash alike. */
-static void add(crypto_generichash_state *state, const char *text)
+static void audit_hash_text(crypto_generichash_state *state, const char *text)
 {
 	if (!text)
 		text = "";
@@ -28,16 +28,16 @@ void audit_chain(const char *before, const struct audit_row *row,
 	snprintf(numbers, sizeof(numbers), "%" PRIu64 " %" PRId64, row->seq,
 		 row->time_ms);
 	crypto_generichash_init(&state, NULL, 0, sizeof(hash));
-	add(&state, before);
-	add(&state, numbers);
-	add(&state, row->who);
-	add(&state, row->role);
-	add(&state, row->address);
-	add(&state, row->act);
-	add(&state, row->request);
+	audit_hash_text(&state, before);
+	audit_hash_text(&state, numbers);
+	audit_hash_text(&state, row->who);
+	audit_hash_text(&state, row->role);
+	audit_hash_text(&state, row->address);
+	audit_hash_text(&state, row->act);
+	audit_hash_text(&state, row->request);
 	/* A refusal with an empty text is not a success. */
-	add(&state, row->refusal ? "refused" : "done");
-	add(&state, row->refusal);
+	audit_hash_text(&state, row->refusal ? "refused" : "done");
+	audit_hash_text(&state, row->refusal);
 	crypto_generichash_final(&state, hash, sizeof(hash));
 	sodium_bin2hex(chain, AUDIT_CHAIN_SIZE, hash, sizeof(hash));
 }

@@ -29,7 +29,7 @@
 /* The folders that are saved. */
 static const char *const folders[] = { "logs/", "content/" };
 
-static bool is_ours(const char *name)
+static bool backup_allows_name(const char *name)
 {
 	if (strstr(name, "..") || strstr(name, "//") || strlen(name) > 1000)
 		return false;
@@ -56,8 +56,8 @@ static int archive_problem(struct archive *archive, const char *file,
 			 archive_error_string(archive));
 }
 
-static int put_header(struct archive *out, const char *name, int64_t size,
-		      const char *file, struct error *err)
+static int backup_put_header(struct archive *out, const char *name,
+			     int64_t size, const char *file, struct error *err)
 {
 	struct archive_entry *entry = archive_entry_new();
 	int rc;
@@ -74,8 +74,9 @@ static int put_header(struct archive *out, const char *name, int64_t size,
 }
 
 /* The bytes that it has now, without those that are appended meanwhile. */
-static int put_file(struct archive *out, const char *path, const char *name,
-		    const char *file, struct error *err)
+static int backup_put_file(struct archive *out, const char *path,
+			   const char *name, const char *file,
+			   struct error *err)
 {
 	owned_fd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	char piece[PIECE];
@@ -87,7 +88,7 @@ static int put_file(struct archive *out, const char *path, const char *name,
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return error_errno(err, "%s", path);
 	left = st.st_size;
-	if (put_header(out, name, left, file, err) < 0)
+	if (backup_put_header(out, name, left, file, err) < 0)
 		return -1;
 	while (left > 0) {
 		ssize_t got =
@@ -116,9 +117,10 @@ static int put_tree(struct archive *out, const char *state, const char *file,
 	if (!tree)
 		return error_errno(err, "%s", state);
 	while (rc == 0 && (entry = fts_read(tree)))
-		if (entry->fts_info == FTS_F && is_ours(entry->fts_path + skip))
-			rc = put_file(out, entry->fts_path,
-				      entry->fts_path + skip, file, err);
+		if (entry->fts_info == FTS_F &&
+		    backup_allows_name(entry->fts_path + skip))
+			rc = backup_put_file(out, entry->fts_path,
+					     entry->fts_path + skip, file, err);
 	fts_close(tree);
 	return rc;
 }
@@ -167,12 +169,12 @@ static int pack(const char *state, const char *database, const char *file,
 		    ARCHIVE_OK ||
 	    archive_write_open_fd(out, fd) != ARCHIVE_OK)
 		return archive_problem(out, file, err);
-	if (put_header(out, HEAD_NAME, strlen(HEAD_TEXT), file, err) < 0)
+	if (backup_put_header(out, HEAD_NAME, strlen(HEAD_TEXT), file, err) < 0)
 		return -1;
 	if (archive_write_data(out, HEAD_TEXT, strlen(HEAD_TEXT)) < 0)
 		return archive_problem(out, file, err);
 	/* Logs only grow: read later, they have all that the database needs. */
-	if (put_file(out, database, DATABASE, file, err) < 0 ||
+	if (backup_put_file(out, database, DATABASE, file, err) < 0 ||
 	    put_tree(out, state, file, err) < 0)
 		return -1;
 	if (archive_write_close(out) != ARCHIVE_OK)
@@ -266,7 +268,7 @@ static int unpack_all(struct archive *in, const char *state, const char *file,
 
 		if (!name || archive_entry_filetype(entry) != AE_IFREG ||
 		    archive_entry_hardlink(entry) ||
-		    !(is_database || is_ours(name)))
+		    !(is_database || backup_allows_name(name)))
 			return error_set(err, EPROTO,
 					 "%s: '%.100s' does not belong to the "
 					 "state of a controller",

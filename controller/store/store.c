@@ -27,7 +27,7 @@ static int next_id(struct store *store, const char *sql, uint64_t *next,
 	return 0;
 }
 
-static int lock_folder(const char *folder, struct error *err)
+static int store_lock_folder(const char *folder, struct error *err)
 {
 	owned_fd int fd = -1;
 	char path[PATH_MAX];
@@ -57,7 +57,7 @@ struct store *store_new(const char *folder, struct error *err)
 	    !(store->shared = calloc(SHARED_KNOWN, sizeof(*store->shared))))
 		return error_null(error_nomem(err, "store"));
 	buffer_init(&store->queue, STORE_PENDING_MAX);
-	store->lock = lock_folder(folder, err);
+	store->lock = store_lock_folder(folder, err);
 	if (store->lock < 0)
 		return NULL;
 	snprintf(path, sizeof(path), "%s/regatta.db", folder);
@@ -125,7 +125,7 @@ struct column {
 	size_t gap_at, gap; /* bytes of the text that are left out, and where */
 };
 
-static struct column number(int64_t value)
+static struct column column_make_number(int64_t value)
 {
 	return (struct column){ .tag = 'i', .number = (uint64_t)value };
 }
@@ -237,7 +237,7 @@ int store_put_sweep(struct store *store, const struct sweep_row *row,
 {
 	return QUEUE(store, WRITE_SWEEP, err, id(row->id), text(row->name),
 		     text(row->text), text(row->client),
-		     number(row->submitted_ms));
+		     column_make_number(row->submitted_ms));
 }
 
 static bool state_valid(const struct job_row *row)
@@ -254,19 +254,24 @@ int store_put_job(struct store *store, const struct job_row *row,
 	if (!state_valid(row))
 		return error_set(err, EINVAL, "store: state out of range");
 	if (QUEUE(store, WRITE_JOB, err, id(row->id), id(row->sweep),
-		  number((int64_t)row->cell_index), text(row->key),
-		  number(row->repeat), number(row->priority), text(row->spec),
+		  column_make_number((int64_t)row->cell_index), text(row->key),
+		  column_make_number(row->repeat),
+		  column_make_number(row->priority), text(row->spec),
 		  maybe_id(row->origin), maybe_text(row->cell),
-		  maybe_text(row->vendor), number(row->nodes),
-		  number(row->devices)) < 0)
+		  maybe_text(row->vendor), column_make_number(row->nodes),
+		  column_make_number(row->devices)) < 0)
 		return -1;
 	if (QUEUE(store, WRITE_JOB_STATE, err, id(row->id), id(row->sweep),
-		  text(job_state_name(row->state)), number(row->attempt),
+		  text(job_state_name(row->state)),
+		  column_make_number(row->attempt),
 		  maybe_text(failure_name(row->failure)), maybe_text(row->text),
-		  number(row->queued_ms), number(row->started_ms),
-		  number(row->ended_ms), maybe_text(row->allocation),
-		  number(row->first_attempt), number((int64_t)row->step),
-		  real(row->loss), real(row->rate)) == 0)
+		  column_make_number(row->queued_ms),
+		  column_make_number(row->started_ms),
+		  column_make_number(row->ended_ms),
+		  maybe_text(row->allocation),
+		  column_make_number(row->first_attempt),
+		  column_make_number((int64_t)row->step), real(row->loss),
+		  real(row->rate)) == 0)
 		return 0;
 	queue_cut(&store->queue, mark);
 	store->queued--;
@@ -280,12 +285,15 @@ int store_set_job(struct store *store, enum job_state was,
 		return error_set(err, EINVAL, "store: state out of range");
 	return QUEUE(store, WRITE_STATE, err, id(row->id), id(row->sweep),
 		     text(job_state_name(was)),
-		     text(job_state_name(row->state)), number(row->attempt),
+		     text(job_state_name(row->state)),
+		     column_make_number(row->attempt),
 		     maybe_text(failure_name(row->failure)),
-		     maybe_text(row->text), number(row->queued_ms),
-		     number(row->started_ms), number(row->ended_ms),
-		     maybe_text(row->allocation), number(row->first_attempt),
-		     number((int64_t)row->step), real(row->loss),
+		     maybe_text(row->text), column_make_number(row->queued_ms),
+		     column_make_number(row->started_ms),
+		     column_make_number(row->ended_ms),
+		     maybe_text(row->allocation),
+		     column_make_number(row->first_attempt),
+		     column_make_number((int64_t)row->step), real(row->loss),
 		     real(row->rate));
 }
 
@@ -293,7 +301,8 @@ int store_put_event(struct store *store, const struct event_row *row,
 		    struct error *err)
 {
 	if (QUEUE(store, WRITE_EVENT, err, id(store->next_event), id(row->job),
-		  number(row->attempt), number(row->time_ms), text(row->kind),
+		  column_make_number(row->attempt),
+		  column_make_number(row->time_ms), text(row->kind),
 		  maybe_text(row->data)) < 0)
 		return -1;
 	store->next_event++;
@@ -387,7 +396,7 @@ static void forget_shared(struct store *store)
 }
 
 /* The text without the shared part. */
-static struct column rest(const struct result_row *row)
+static struct column column_make_rest(const struct result_row *row)
 {
 	struct column column = text(row->json);
 
@@ -407,9 +416,11 @@ int store_put_result(struct store *store, const struct result_row *row,
 
 	if (row->json && put_shared(store, row, &digits, err) < 0)
 		return -1;
-	if (QUEUE(store, WRITE_RESULT, err, id(row->job), number(row->attempt),
-		  rest(row), maybe_text(digits),
-		  number(digits ? (int64_t)row->shared_from : 0)) == 0)
+	if (QUEUE(store, WRITE_RESULT, err, id(row->job),
+		  column_make_number(row->attempt), column_make_rest(row),
+		  maybe_text(digits),
+		  column_make_number(digits ? (int64_t)row->shared_from : 0)) ==
+	    0)
 		return 0;
 	store_undo(store, &mark);
 	return -1;
@@ -419,8 +430,9 @@ int store_put_node(struct store *store, const struct node_row *row,
 		   struct error *err)
 {
 	return QUEUE(store, WRITE_NODE, err, text(row->name),
-		     number(row->drained), maybe_text(row->facts),
-		     number(row->seen_ms), maybe_text(row->settings));
+		     column_make_number(row->drained), maybe_text(row->facts),
+		     column_make_number(row->seen_ms),
+		     maybe_text(row->settings));
 }
 
 int store_remove_node(struct store *store, const char *name, struct error *err)
@@ -434,9 +446,11 @@ int store_put_key(struct store *store, const struct key_row *row,
 	return QUEUE(store, WRITE_KEY, err, text(row->public), text(row->name),
 		     text(row->role), maybe_text(row->machine),
 		     maybe_text(row->grants), maybe_text(row->for_name),
-		     number(row->uses), number(row->renew),
-		     number(row->until_ms), text(row->by),
-		     number(row->since_ms), number(row->revoked_ms),
+		     column_make_number(row->uses),
+		     column_make_number(row->renew),
+		     column_make_number(row->until_ms), text(row->by),
+		     column_make_number(row->since_ms),
+		     column_make_number(row->revoked_ms),
 		     maybe_text(row->network));
 }
 
@@ -454,9 +468,9 @@ int store_put_audit(struct store *store, const struct audit_row *row,
 	numbered.seq = store->next_audit;
 	audit_chain(store->audit_chain, &numbered, next);
 	if (QUEUE(store, WRITE_AUDIT, err, id(numbered.seq),
-		  number(row->time_ms), text(row->who), text(row->role),
-		  text(row->address), text(row->act), text(row->request),
-		  maybe_text(row->refusal), text(next)) < 0)
+		  column_make_number(row->time_ms), text(row->who),
+		  text(row->role), text(row->address), text(row->act),
+		  text(row->request), maybe_text(row->refusal), text(next)) < 0)
 		return -1;
 	store->next_audit++;
 	memcpy(store->audit_chain, next, sizeof(next));
@@ -542,7 +556,7 @@ int store_trim_audit(struct store *store, uint64_t keep, int64_t before_ms,
 		return -1;
 	if (!first || to - first + 1 < (sqlite3_int64)least)
 		return 0;
-	if (QUEUE(store, WRITE_OLD_AUDIT, err, number(to)) < 0)
+	if (QUEUE(store, WRITE_OLD_AUDIT, err, column_make_number(to)) < 0)
 		return -1;
 	*rows = (uint64_t)(to - first + 1);
 	return 0;
@@ -551,7 +565,7 @@ int store_trim_audit(struct store *store, uint64_t keep, int64_t before_ms,
 int store_put_pin(struct store *store, const struct pin_row *row,
 		  struct error *err)
 {
-	return QUEUE(store, WRITE_PIN, err, number(row->sweep),
+	return QUEUE(store, WRITE_PIN, err, column_make_number(row->sweep),
 		     text(row->image), text(row->found), text(row->node));
 }
 

@@ -100,8 +100,9 @@ static int bind_columns(sqlite3_stmt *statement, int count, const char **place)
 	return rc;
 }
 
-static sqlite3_stmt *prepared(struct store *store, enum write_kind write,
-			      struct error *err)
+static sqlite3_stmt *store_prepare_write(struct store *store,
+					 enum write_kind write,
+					 struct error *err)
 {
 	if (!store->writes[write])
 		store->writes[write] =
@@ -110,7 +111,8 @@ static sqlite3_stmt *prepared(struct store *store, enum write_kind write,
 }
 
 /* Run a statement whose parameters are bound. */
-static int run(struct store *store, sqlite3_stmt *statement, struct error *err)
+static int statement_run(struct store *store, sqlite3_stmt *statement,
+			 struct error *err)
 {
 	int rc = sqlite3_step(statement) == SQLITE_DONE
 			 ? 0
@@ -123,20 +125,20 @@ static int run(struct store *store, sqlite3_stmt *statement, struct error *err)
 static int run_for(struct store *store, enum write_kind write, uint64_t id,
 		   struct error *err)
 {
-	sqlite3_stmt *statement = prepared(store, write, err);
+	sqlite3_stmt *statement = store_prepare_write(store, write, err);
 
 	if (!statement)
 		return -1;
 	if (id)
 		sqlite3_bind_int64(statement, 1, (sqlite3_int64)id);
-	return run(store, statement, err);
+	return statement_run(store, statement, err);
 }
 
 /* Counts of jobs by sweep and state. */
 
 static int tally_flush(struct store *store, struct error *err)
 {
-	sqlite3_stmt *statement = prepared(store, WRITE_COUNT, err);
+	sqlite3_stmt *statement = store_prepare_write(store, WRITE_COUNT, err);
 
 	if (!statement)
 		return -1;
@@ -148,7 +150,7 @@ static int tally_flush(struct store *store, struct error *err)
 		sqlite3_bind_text(statement, 2, job_state_name(state), -1,
 				  SQLITE_STATIC);
 		sqlite3_bind_int64(statement, 3, store->tally[state]);
-		if (run(store, statement, err) < 0)
+		if (statement_run(store, statement, err) < 0)
 			return -1;
 	}
 	memset(store->tally, 0, sizeof(store->tally));
@@ -225,7 +227,7 @@ static int apply_row(struct store *store, const char **place, struct error *err)
 {
 	enum write_kind write = (enum write_kind)(*place)[0];
 	int count = (unsigned char)(*place)[1];
-	sqlite3_stmt *statement = prepared(store, write, err);
+	sqlite3_stmt *statement = store_prepare_write(store, write, err);
 	const char *columns = *place + 2;
 
 	if (!statement)
@@ -233,7 +235,7 @@ static int apply_row(struct store *store, const char **place, struct error *err)
 	*place = columns;
 	if (bind_columns(statement, count, place) != SQLITE_OK)
 		return database_error(store->database, err, "store");
-	if (run(store, statement, err) < 0)
+	if (statement_run(store, statement, err) < 0)
 		return -1;
 	if (write == WRITE_STATE && !sqlite3_changes(store->database))
 		return error_set(err, EINVAL,

@@ -132,8 +132,8 @@ static double column_real(sqlite3_stmt *statement, int column)
 		       : (double)NAN;
 }
 
-static int sweep_row(sqlite3_stmt *statement, const struct visit *visit,
-		     struct error *err)
+static int sweep_row_visit(sqlite3_stmt *statement, const struct visit *visit,
+			   struct error *err)
 {
 	const struct sweep_row row = {
 		.id = column_u64(statement, 0),
@@ -148,8 +148,8 @@ static int sweep_row(sqlite3_stmt *statement, const struct visit *visit,
 	return visit->fn.sweep(&row, visit->arg);
 }
 
-static int job_row(sqlite3_stmt *statement, const struct visit *visit,
-		   struct error *err)
+static int job_row_visit(sqlite3_stmt *statement, const struct visit *visit,
+			 struct error *err)
 {
 	const char *failure = column_text(statement, 9);
 	const struct job_row row = {
@@ -239,8 +239,8 @@ static int result_row(sqlite3_stmt *statement, const struct visit *visit,
 	return visit->fn.result(&row, visit->arg);
 }
 
-static int node_row(sqlite3_stmt *statement, const struct visit *visit,
-		    struct error *err)
+static int node_row_visit(sqlite3_stmt *statement, const struct visit *visit,
+			  struct error *err)
 {
 	const struct node_row row = {
 		.name = column_text(statement, 0),
@@ -279,8 +279,8 @@ static int key_row(sqlite3_stmt *statement, const struct visit *visit,
 	return visit->fn.key(&row, visit->arg);
 }
 
-static int audit_row(sqlite3_stmt *statement, const struct visit *visit,
-		     struct error *err)
+static int audit_row_visit(sqlite3_stmt *statement, const struct visit *visit,
+			   struct error *err)
 {
 	const struct audit_row row = {
 		.seq = column_u64(statement, 0),
@@ -305,8 +305,8 @@ static sqlite3_int64 cursor(uint64_t id)
 	return id > INT64_MAX ? INT64_MAX : (sqlite3_int64)id;
 }
 
-static int walk(struct store *store, sqlite3_stmt *statement, row_fn *row,
-		struct visit *visit, struct error *err)
+static int query_walk_rows(struct store *store, sqlite3_stmt *statement,
+			   row_fn *row, struct visit *visit, struct error *err)
 {
 	for (;;) {
 		int rc = sqlite3_step(statement);
@@ -346,7 +346,7 @@ static int read_rows(struct store *store, enum read_kind query, row_fn *row,
 		sqlite3_bind_text(statement, 4, visit->key, -1, SQLITE_STATIC);
 		sqlite3_bind_text(statement, 5, visit->name, -1, SQLITE_STATIC);
 	}
-	rc = walk(store, statement, row, visit, err);
+	rc = query_walk_rows(store, statement, row, visit, err);
 	sqlite3_reset(statement);
 	sqlite3_clear_bindings(statement);
 	if (store->queries[query])
@@ -356,9 +356,10 @@ static int read_rows(struct store *store, enum read_kind query, row_fn *row,
 	return rc;
 }
 
-static int read_list(struct store *store, enum read_kind query, row_fn *row,
-		     uint64_t parent, uint64_t after, uint32_t limit,
-		     struct visit *visit, struct error *err)
+static int query_read_list(struct store *store, enum read_kind query,
+			   row_fn *row, uint64_t parent, uint64_t after,
+			   uint32_t limit, struct visit *visit,
+			   struct error *err)
 {
 	const sqlite3_int64 parameters[3] = { cursor(after),
 					      limit ? (sqlite3_int64)limit : -1,
@@ -367,8 +368,9 @@ static int read_list(struct store *store, enum read_kind query, row_fn *row,
 	return read_rows(store, query, row, parameters, visit, err);
 }
 
-static int read_one(struct store *store, enum read_kind query, row_fn *row,
-		    uint64_t id, struct visit *visit, struct error *err)
+static int query_read_one(struct store *store, enum read_kind query,
+			  row_fn *row, uint64_t id, struct visit *visit,
+			  struct error *err)
 {
 	const sqlite3_int64 parameters[3] = { cursor(id) };
 	int rc = read_rows(store, query, row, parameters, visit, err);
@@ -387,8 +389,8 @@ int store_sweeps(struct store *store, uint64_t after, uint32_t limit,
 {
 	struct visit visit = { .fn.sweep = fn, .arg = arg };
 
-	return read_list(store, READ_SWEEPS, sweep_row, 0, after, limit, &visit,
-			 err);
+	return query_read_list(store, READ_SWEEPS, sweep_row_visit, 0, after,
+			       limit, &visit, err);
 }
 
 int store_sweep(struct store *store, uint64_t id, store_sweep_fn *fn, void *arg,
@@ -396,7 +398,8 @@ int store_sweep(struct store *store, uint64_t id, store_sweep_fn *fn, void *arg,
 {
 	struct visit visit = { .fn.sweep = fn, .arg = arg };
 
-	return read_one(store, READ_SWEEP, sweep_row, id, &visit, err);
+	return query_read_one(store, READ_SWEEP, sweep_row_visit, id, &visit,
+			      err);
 }
 
 int store_last_sweep(struct store *store, store_sweep_fn *fn, void *arg,
@@ -404,8 +407,8 @@ int store_last_sweep(struct store *store, store_sweep_fn *fn, void *arg,
 {
 	struct visit visit = { .fn.sweep = fn, .arg = arg };
 
-	return read_list(store, READ_LAST_SWEEP, sweep_row, 0, 0, 0, &visit,
-			 err);
+	return query_read_list(store, READ_LAST_SWEEP, sweep_row_visit, 0, 0, 0,
+			       &visit, err);
 }
 
 int store_active_jobs(struct store *store, store_job_fn *fn, void *arg,
@@ -413,7 +416,8 @@ int store_active_jobs(struct store *store, store_job_fn *fn, void *arg,
 {
 	struct visit visit = { .fn.job = fn, .arg = arg };
 
-	return read_list(store, READ_ACTIVE, job_row, 0, 0, 0, &visit, err);
+	return query_read_list(store, READ_ACTIVE, job_row_visit, 0, 0, 0,
+			       &visit, err);
 }
 
 int store_jobs(struct store *store, uint64_t sweep, uint64_t after,
@@ -421,8 +425,8 @@ int store_jobs(struct store *store, uint64_t sweep, uint64_t after,
 {
 	struct visit visit = { .fn.job = fn, .arg = arg };
 
-	return read_list(store, sweep ? READ_JOBS : READ_ALL_JOBS, job_row,
-			 sweep, after, limit, &visit, err);
+	return query_read_list(store, sweep ? READ_JOBS : READ_ALL_JOBS,
+			       job_row_visit, sweep, after, limit, &visit, err);
 }
 
 int store_cell(struct store *store, uint64_t sweep, uint64_t cell_index,
@@ -430,8 +434,8 @@ int store_cell(struct store *store, uint64_t sweep, uint64_t cell_index,
 {
 	struct visit visit = { .fn.job = fn, .arg = arg };
 
-	return read_list(store, READ_CELL, job_row, sweep, cell_index, 0,
-			 &visit, err);
+	return query_read_list(store, READ_CELL, job_row_visit, sweep,
+			       cell_index, 0, &visit, err);
 }
 
 int store_job(struct store *store, uint64_t id, store_job_fn *fn, void *arg,
@@ -439,7 +443,7 @@ int store_job(struct store *store, uint64_t id, store_job_fn *fn, void *arg,
 {
 	struct visit visit = { .fn.job = fn, .arg = arg };
 
-	return read_one(store, READ_JOB, job_row, id, &visit, err);
+	return query_read_one(store, READ_JOB, job_row_visit, id, &visit, err);
 }
 
 int store_runs(struct store *store, const char *key, const char *name,
@@ -452,7 +456,8 @@ int store_runs(struct store *store, const char *key, const char *name,
 		.name = name,
 	};
 
-	return read_list(store, READ_RUNS, job_row, 0, 0, limit, &visit, err);
+	return query_read_list(store, READ_RUNS, job_row_visit, 0, 0, limit,
+			       &visit, err);
 }
 
 int store_sweep_runs(struct store *store, uint64_t sweep, uint32_t limit,
@@ -460,8 +465,8 @@ int store_sweep_runs(struct store *store, uint64_t sweep, uint32_t limit,
 {
 	struct visit visit = { .fn.job = fn, .arg = arg };
 
-	return read_list(store, READ_SWEEP_RUNS, job_row, sweep, 0, limit,
-			 &visit, err);
+	return query_read_list(store, READ_SWEEP_RUNS, job_row_visit, sweep, 0,
+			       limit, &visit, err);
 }
 
 int store_events(struct store *store, uint64_t job, uint64_t after,
@@ -470,8 +475,8 @@ int store_events(struct store *store, uint64_t job, uint64_t after,
 {
 	struct visit visit = { .fn.event = fn, .arg = arg };
 
-	return read_list(store, job ? READ_EVENTS : READ_ALL_EVENTS, event_row,
-			 job, after, limit, &visit, err);
+	return query_read_list(store, job ? READ_EVENTS : READ_ALL_EVENTS,
+			       event_row, job, after, limit, &visit, err);
 }
 
 uint64_t store_seen_event(const struct store *store)
@@ -484,7 +489,7 @@ int store_result(struct store *store, uint64_t job, store_result_fn *fn,
 {
 	struct visit visit = { .fn.result = fn, .arg = arg };
 
-	return read_one(store, READ_RESULT, result_row, job, &visit, err);
+	return query_read_one(store, READ_RESULT, result_row, job, &visit, err);
 }
 
 int store_nodes(struct store *store, store_node_fn *fn, void *arg,
@@ -492,7 +497,8 @@ int store_nodes(struct store *store, store_node_fn *fn, void *arg,
 {
 	struct visit visit = { .fn.node = fn, .arg = arg };
 
-	return read_list(store, READ_NODES, node_row, 0, 0, 0, &visit, err);
+	return query_read_list(store, READ_NODES, node_row_visit, 0, 0, 0,
+			       &visit, err);
 }
 
 int store_keys(struct store *store, store_key_fn *fn, void *arg,
@@ -500,7 +506,7 @@ int store_keys(struct store *store, store_key_fn *fn, void *arg,
 {
 	struct visit visit = { .fn.key = fn, .arg = arg };
 
-	return read_list(store, READ_KEYS, key_row, 0, 0, 0, &visit, err);
+	return query_read_list(store, READ_KEYS, key_row, 0, 0, 0, &visit, err);
 }
 
 int store_audit(struct store *store, uint64_t after, uint32_t limit,
@@ -508,8 +514,8 @@ int store_audit(struct store *store, uint64_t after, uint32_t limit,
 {
 	struct visit visit = { .fn.audit = fn, .arg = arg };
 
-	return read_list(store, READ_AUDIT, audit_row, 0, after, limit, &visit,
-			 err);
+	return query_read_list(store, READ_AUDIT, audit_row_visit, 0, after,
+			       limit, &visit, err);
 }
 
 static int pin_row(sqlite3_stmt *statement, const struct visit *visit,
@@ -530,7 +536,8 @@ int store_pins(struct store *store, uint64_t sweep, store_pin_fn *fn, void *arg,
 {
 	struct visit visit = { .fn.pin = fn, .arg = arg };
 
-	return read_list(store, READ_PINS, pin_row, 0, sweep, 0, &visit, err);
+	return query_read_list(store, READ_PINS, pin_row, 0, sweep, 0, &visit,
+			       err);
 }
 
 static int login_row(sqlite3_stmt *statement, const struct visit *visit,
@@ -552,8 +559,8 @@ int store_logins(struct store *store, uint64_t sweep, store_login_fn *fn,
 {
 	struct visit visit = { .fn.login = fn, .arg = arg };
 
-	return read_list(store, sweep ? READ_LOGINS : READ_ALL_LOGINS,
-			 login_row, 0, sweep, 0, &visit, err);
+	return query_read_list(store, sweep ? READ_LOGINS : READ_ALL_LOGINS,
+			       login_row, 0, sweep, 0, &visit, err);
 }
 
 static int count_row(sqlite3_stmt *statement, const struct visit *visit,
@@ -574,8 +581,8 @@ int store_sweep_counts(struct store *store, uint64_t sweep,
 	uint64_t got[JOB_STATES] = { 0 };
 	struct visit visit = { .arg = got };
 
-	if (read_list(store, READ_COUNTS, count_row, 0, sweep, 0, &visit, err) <
-	    0)
+	if (query_read_list(store, READ_COUNTS, count_row, 0, sweep, 0, &visit,
+			    err) < 0)
 		return -1;
 	memcpy(counts, got, sizeof(got));
 	return 0;

@@ -35,8 +35,8 @@ static int read_texts(const struct value *map, cJSON *to, struct error *err)
 }
 
 /* {parallel: {tp: 8}} is {parallel.tp: 8}. */
-static int read_values(const struct value *map, const char *above, cJSON *to,
-		       struct error *err)
+static int about_read_values(const struct value *map, const char *above,
+			     cJSON *to, struct error *err)
 {
 	if (!value_count(map) || value_count(map) > VALUES_MAX)
 		return value_error(map, err, "%zu values; expected 1 to %d",
@@ -54,7 +54,7 @@ static int read_values(const struct value *map, const char *above, cJSON *to,
 					   "most %d",
 					   size, PATH_BYTES - 1);
 		if (value_kind(value) == VALUE_MAP) {
-			if (read_values(value, path, to, err) < 0)
+			if (about_read_values(value, path, to, err) < 0)
 				return -1;
 			continue;
 		}
@@ -72,8 +72,9 @@ static int read_baseline(const struct value *baseline, cJSON *to,
 	uint64_t job;
 
 	if (value_kind(baseline) == VALUE_MAP)
-		return read_values(baseline, "",
-				   cJSON_AddObjectToObject(to, "values"), err);
+		return about_read_values(baseline, "",
+					 cJSON_AddObjectToObject(to, "values"),
+					 err);
 	if (value_u64(baseline, 1, (uint64_t)1 << 53, &job, NULL) < 0)
 		return value_invalid(baseline, err,
 				     "the number of a job, or values of a cell "
@@ -107,8 +108,8 @@ static int read_align(const struct value *map, cJSON *to, struct error *err)
 	cJSON_AddNumberToObject(to, "tolerance", share);
 	if (cells &&
 	    (value_expect(cells, VALUE_MAP, err) < 0 ||
-	     read_values(cells, "", cJSON_AddObjectToObject(to, "cells"), err) <
-		     0))
+	     about_read_values(cells, "", cJSON_AddObjectToObject(to, "cells"),
+			       err) < 0))
 		return -1;
 	return read_baseline(baseline, to, err);
 }

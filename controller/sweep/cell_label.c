@@ -20,8 +20,8 @@ static int add_scalar(struct buffer *out, const char *text, struct error *err)
 }
 
 /* A value in few characters. */
-static int add_word(struct buffer *out, const struct value *value,
-		    struct error *err)
+static int cell_label_add_word(struct buffer *out, const struct value *value,
+			       struct error *err)
 {
 	switch (value_kind(value)) {
 	case VALUE_NULL:
@@ -36,13 +36,13 @@ static int add_word(struct buffer *out, const struct value *value,
 		return -1;
 	for (size_t i = 0; i < value_count(value); i++)
 		if ((i && buffer_text(out, " ", err) < 0) ||
-		    add_word(out, value_at(value, i), err) < 0)
+		    cell_label_add_word(out, value_at(value, i), err) < 0)
 			return -1;
 	return buffer_text(out, "]", err);
 }
 
 /* Keys about the order and number of runs do not identify a cell. */
-static bool is_word(size_t path)
+static bool cell_label_shows_path(size_t path)
 {
 	return path < KEY_AFTER || path > KEY_UNTIL_MAX;
 }
@@ -69,15 +69,17 @@ static int set_words(struct cells *cells, const struct value *const *values,
 		const char *fallback =
 			path < KEYS ? key_rules[path].fallback : NULL;
 
-		if (!is_word(path) || (!values[path] && !fallback))
+		if (!cell_label_shows_path(path) ||
+		    (!values[path] && !fallback))
 			continue;
 		if (buffer_text(out, out->size ? " " : "", err) < 0 ||
 		    buffer_text(out, paths_name(cells->paths, path), err) < 0 ||
 		    buffer_text(out, "=", err) < 0 ||
 		    (is_own_log(values, path)
 			     ? buffer_text(out, cell->spec.measure.log, err)
-		     : values[path] ? add_word(out, values[path], err)
-				    : buffer_text(out, fallback, err)) < 0)
+		     : values[path]
+			     ? cell_label_add_word(out, values[path], err)
+			     : buffer_text(out, fallback, err)) < 0)
 			return -1;
 	}
 	if (!out->size &&
@@ -142,8 +144,8 @@ static int set_values(const struct cells *cells,
 	for (size_t i = 0; good && i < cells->varying_count; i++) {
 		size_t path = cells->varying[i];
 
-		if ((path < KEY_BATCH_MICRO || path >= KEYS) && is_word(path) &&
-		    values[path])
+		if ((path < KEY_BATCH_MICRO || path >= KEYS) &&
+		    cell_label_shows_path(path) && values[path])
 			good = add_json(object, paths_name(cells->paths, path),
 					is_own_log(values, path)
 						? cJSON_CreateString(

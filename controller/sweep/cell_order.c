@@ -58,7 +58,8 @@ const struct kept *cell_order_kept(const struct sweep *sweep, uint32_t cell)
 }
 
 /* A variable in `after` counts as used. */
-static int check_paths(const struct search *search, struct error *err)
+static int cell_order_check_paths(const struct search *search,
+				  struct error *err)
 {
 	for (size_t i = 0; i < value_count(search->after); i++) {
 		int path = paths_find(search->sweep->paths,
@@ -73,7 +74,7 @@ static int check_paths(const struct search *search, struct error *err)
 }
 
 /* Does the current cell have the values of `after`? */
-static bool has_values(const struct search *search)
+static bool cell_order_has_values(const struct search *search)
 {
 	const struct sweep *sweep = search->sweep;
 
@@ -110,7 +111,7 @@ static int consider(struct search *search, size_t cell, struct error *err)
 
 	if (sweep_set_values(search->sweep, cell, err) < 0)
 		return -1;
-	if (!has_values(search))
+	if (!cell_order_has_values(search))
 		return 0;
 	if (cell == search->cell)
 		return value_error(search->after, err,
@@ -213,7 +214,7 @@ static int search_all(struct search *search, struct error *err)
 {
 	struct sweep *sweep = search->sweep;
 
-	if (check_paths(search, err) < 0)
+	if (cell_order_check_paths(search, err) < 0)
 		return -1;
 	if (search->cell >= sweep->product)
 		return search_list(search, 0, sweep->totals.cells, err);

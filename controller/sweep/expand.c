@@ -74,7 +74,7 @@ static const struct value *vendor_list(const struct value *root)
 	return vendor && value_kind(vendor) == VALUE_LIST ? vendor : NULL;
 }
 
-static bool reserved(const char *key)
+static bool expand_key_reserved(const char *key)
 {
 	return key_shape(key) == SHAPE_SWEEP;
 }
@@ -113,7 +113,7 @@ static int read_base(struct sweep *sweep, const struct value *root,
 	    secrets_read(root, &sweep->secrets, err) < 0)
 		return -1;
 	for (size_t i = 0; i < value_count(root); i++)
-		if (!reserved(value_key(root, i)) &&
+		if (!expand_key_reserved(value_key(root, i)) &&
 		    value_at(root, i) != vendor_list(root) &&
 		    overlay_add(&sweep->base, sweep->paths, value_key(root, i),
 				value_at(root, i), err) < 0)
@@ -124,21 +124,21 @@ static int read_base(struct sweep *sweep, const struct value *root,
 /* matrix, include, exclude. */
 
 /* Add a map of cell keys to the layer. */
-static int read_map(struct sweep *sweep, struct overlay *layer,
-		    const struct value *map, struct error *err)
+static int expand_read_map(struct sweep *sweep, struct overlay *layer,
+			   const struct value *map, struct error *err)
 {
 	if (value_expect(map, VALUE_MAP, err) < 0)
 		return -1;
 	for (size_t i = 0; i < value_count(map); i++)
-		if (reserved(value_key(map, i)))
+		if (expand_key_reserved(value_key(map, i)))
 			return value_key_error(map, i, err,
 					       "this key is not valid inside a "
 					       "cell");
 	return overlay_add_map(layer, sweep->paths, map, err);
 }
 
-static int read_entry(struct sweep *sweep, struct axis *axis,
-		      const struct value *entry, struct error *err)
+static int expand_read_entry(struct sweep *sweep, struct axis *axis,
+			     const struct value *entry, struct error *err)
 {
 	struct overlay *layer = &axis->layers[axis->count++];
 	enum key_shape shape = key_shape(axis->key);
@@ -146,7 +146,7 @@ static int read_entry(struct sweep *sweep, struct axis *axis,
 	if (value_kind(entry) != VALUE_MAP || shape == SHAPE_KNOWN ||
 	    shape == SHAPE_NAMES || shape == SHAPE_EITHER)
 		return overlay_add(layer, sweep->paths, axis->key, entry, err);
-	return read_map(sweep, layer, entry, err);
+	return expand_read_map(sweep, layer, entry, err);
 }
 
 static int read_axis(struct sweep *sweep, const struct value *matrix,
@@ -158,7 +158,7 @@ static int read_axis(struct sweep *sweep, const struct value *matrix,
 
 	axis->key = value_key(matrix, index);
 	axis->list = list;
-	if (reserved(axis->key))
+	if (expand_key_reserved(axis->key))
 		return value_key_error(matrix, index, err,
 				       "this key is not valid in a matrix");
 	if (value_expect(list, VALUE_LIST, err) < 0)
@@ -177,7 +177,7 @@ static int read_axis(struct sweep *sweep, const struct value *matrix,
 	if (!axis->layers)
 		return sweep_nomem(sweep, err);
 	for (size_t i = 0; i < count; i++)
-		if (read_entry(sweep, axis, value_at(list, i), err) < 0)
+		if (expand_read_entry(sweep, axis, value_at(list, i), err) < 0)
 			return -1;
 	return 0;
 }
@@ -239,8 +239,8 @@ static int read_maps(struct sweep *sweep, const struct value *list,
 	if (!*layers)
 		return sweep_nomem(sweep, err);
 	for (size_t i = 0; i < value_count(list); i++)
-		if (read_map(sweep, &(*layers)[(*count)++], value_at(list, i),
-			     err) < 0)
+		if (expand_read_map(sweep, &(*layers)[(*count)++],
+				    value_at(list, i), err) < 0)
 			return -1;
 	return 0;
 }

@@ -6,26 +6,29 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool add_number(cJSON *object, const char *name, double number)
+static bool plan_add_number(cJSON *object, const char *name, double number)
 {
 	return cJSON_AddNumberToObject(object, name, number) != NULL;
 }
 
-static bool add_totals(cJSON *plan, const struct sweep_totals *totals)
+static bool plan_add_totals(cJSON *plan, const struct sweep_totals *totals)
 {
 	cJSON *object = cJSON_AddObjectToObject(plan, "totals");
 
-	return object && add_number(object, "cells", (double)totals->cells) &&
-	       add_number(object, "kept", (double)totals->kept) &&
-	       add_number(object, "dropped", (double)totals->dropped) &&
-	       add_number(object, "jobs", (double)totals->jobs) &&
-	       add_number(object, "nodes_max", totals->nodes_max) &&
-	       add_number(object, "node_jobs", (double)totals->node_jobs) &&
-	       add_number(object, "timeout_ms", (double)totals->timeout_ms);
+	return object &&
+	       plan_add_number(object, "cells", (double)totals->cells) &&
+	       plan_add_number(object, "kept", (double)totals->kept) &&
+	       plan_add_number(object, "dropped", (double)totals->dropped) &&
+	       plan_add_number(object, "jobs", (double)totals->jobs) &&
+	       plan_add_number(object, "nodes_max", totals->nodes_max) &&
+	       plan_add_number(object, "node_jobs",
+			       (double)totals->node_jobs) &&
+	       plan_add_number(object, "timeout_ms",
+			       (double)totals->timeout_ms);
 }
 
 /* An empty object at the end of the list; NULL when memory runs out. */
-static cJSON *add_row(cJSON *list)
+static cJSON *plan_add_row(cJSON *list)
 {
 	cJSON *row = cJSON_CreateObject();
 
@@ -61,7 +64,7 @@ static int add_kept(struct sweep *sweep, size_t cell, cJSON *list,
 		    struct error *err)
 {
 	owned(job_spec_clear) struct job_spec spec = { 0 };
-	cJSON *row = add_row(list);
+	cJSON *row = plan_add_row(list);
 	uint32_t repeats = 0;
 	size_t job = sweep_cell_job(sweep, cell, &repeats);
 
@@ -71,14 +74,14 @@ static int add_kept(struct sweep *sweep, size_t cell, cJSON *list,
 		return -1;
 	if (!cJSON_AddStringToObject(row, "cell", spec.cell) ||
 	    !cJSON_AddStringToObject(row, "key", spec.key) ||
-	    !add_number(row, "repeats", repeats) ||
+	    !plan_add_number(row, "repeats", repeats) ||
 	    (spec.until.width > 0 &&
-	     !add_number(row, "repeats_max", spec.until.max)) ||
+	     !plan_add_number(row, "repeats_max", spec.until.max)) ||
 	    (spec.follows &&
 	     !cJSON_AddStringToObject(row, "after", spec.follows)) ||
 	    !cJSON_AddStringToObject(row, "vendor", spec.vendor) ||
-	    !add_number(row, "nodes", spec.nodes) ||
-	    !add_number(row, "devices", spec.devices) ||
+	    !plan_add_number(row, "nodes", spec.nodes) ||
+	    !plan_add_number(row, "devices", spec.devices) ||
 	    !cJSON_AddStringToObject(row, "image", spec.container.image) ||
 	    (spec.container.build &&
 	     !cJSON_AddStringToObject(row, "build", spec.container.build)) ||
@@ -90,12 +93,12 @@ static int add_kept(struct sweep *sweep, size_t cell, cJSON *list,
 	return 0;
 }
 
-static int add_dropped(struct sweep *sweep, size_t drop, cJSON *list,
-		       struct error *err)
+static int plan_add_dropped(struct sweep *sweep, size_t drop, cJSON *list,
+			    struct error *err)
 {
 	char cell[CELL_WORDS_BYTES];
 	char reason[SWEEP_REASON_BYTES];
-	cJSON *row = add_row(list);
+	cJSON *row = plan_add_row(list);
 
 	if (!row)
 		return error_nomem(err, "plan");
@@ -116,7 +119,7 @@ cJSON *plan_new(struct sweep *sweep, size_t rows, struct error *err)
 
 	if (!plan ||
 	    !cJSON_AddStringToObject(plan, "sweep", sweep_name(sweep)) ||
-	    !add_totals(plan, totals) ||
+	    !plan_add_totals(plan, totals) ||
 	    !(kept = cJSON_AddArrayToObject(plan, "kept")) ||
 	    !(dropped = cJSON_AddArrayToObject(plan, "dropped")))
 		return error_null(error_nomem(err, "plan"));
@@ -124,7 +127,7 @@ cJSON *plan_new(struct sweep *sweep, size_t rows, struct error *err)
 		if (add_kept(sweep, i, kept, err) < 0)
 			return NULL;
 	for (size_t i = 0; i < totals->dropped && i < rows; i++)
-		if (add_dropped(sweep, i, dropped, err) < 0)
+		if (plan_add_dropped(sweep, i, dropped, err) < 0)
 			return NULL;
 	return take(plan);
 }

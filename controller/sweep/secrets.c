@@ -16,8 +16,8 @@ static int read_place(const struct value *map, const char *key,
 	return value ? value_string(value, PLACE_MAX, place, err) : 0;
 }
 
-static int read_one(const struct value *map, struct secret_source *source,
-		    struct error *err)
+static int secret_source_read(const struct value *map,
+			      struct secret_source *source, struct error *err)
 {
 	static const char *const keys[] = { "from", "env", "file", "as", NULL };
 	static const char *const froms[] = { "env", "file", "stdin", NULL };
@@ -79,7 +79,7 @@ int secrets_read(const struct value *root, struct secret_sources *sources,
 					       "not valid here; expected the "
 					       "name of a variable: letters, "
 					       "digits and \"_\"");
-		if (read_one(value_at(map, i), source, err) < 0)
+		if (secret_source_read(value_at(map, i), source, err) < 0)
 			return -1;
 		if (source->from == SECRET_STDIN && stdin_used)
 			return value_error(value_at(map, i), err,

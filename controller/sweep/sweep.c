@@ -86,8 +86,8 @@ int sweep_nomem(const struct sweep *sweep, struct error *err)
 /* A model may be unknown, but a name similar to a known one is most likely a
  * mistake. A case of FlagPerf has its own names.
  */
-static int check_model(const struct sweep *sweep, const struct overlay *layer,
-		       struct error *err)
+static int sweep_model_check(const struct sweep *sweep,
+			     const struct overlay *layer, struct error *err)
 {
 	const struct value *name = layer_value(layer, KEY_MODEL);
 
@@ -104,7 +104,7 @@ static int check_models(const struct sweep *sweep, struct error *err)
 	const struct overlay *layer;
 
 	for (size_t i = 0; (layer = sweep_layer(sweep, i)); i++)
-		if (check_model(sweep, layer, err) < 0)
+		if (sweep_model_check(sweep, layer, err) < 0)
 			return -1;
 	return 0;
 }
@@ -200,7 +200,7 @@ static uint32_t twins_add(struct twins *twins, const char *key, uint32_t cell)
 	return cell;
 }
 
-static bool same_text(const char *a, const char *b)
+static bool kind_text_matches(const char *a, const char *b)
 {
 	return a && b ? !strcmp(a, b) : a == b;
 }
@@ -209,12 +209,13 @@ static bool same_kind(const struct sweep_kind *a, const struct sweep_kind *b)
 {
 	return a->nodes == b->nodes && a->devices == b->devices &&
 	       a->shared == b->shared && a->priority == b->priority &&
-	       same_text(a->vendor, b->vendor) && same_text(a->chip, b->chip) &&
-	       same_text(a->labels, b->labels);
+	       kind_text_matches(a->vendor, b->vendor) &&
+	       kind_text_matches(a->chip, b->chip) &&
+	       kind_text_matches(a->labels, b->labels);
 }
 
-static int add_kind(struct sweep *sweep, const struct sweep_kind *kind,
-		    struct error *err)
+static int sweep_add_kind(struct sweep *sweep, const struct sweep_kind *kind,
+			  struct error *err)
 {
 	struct sweep_kind *kinds =
 		reallocarray(sweep->kinds, sweep->kind_count + 1,
@@ -238,8 +239,8 @@ static int add_kind(struct sweep *sweep, const struct sweep_kind *kind,
 /* The number of the cell's kind. The last kinds are tried first, because
  * similar cells are adjacent.
  */
-static int find_kind(struct sweep *sweep, const struct job_spec *spec,
-		     uint32_t *number, struct error *err)
+static int sweep_find_kind(struct sweep *sweep, const struct job_spec *spec,
+			   uint32_t *number, struct error *err)
 {
 	const struct sweep_kind kind = {
 		.vendor = spec->vendor,
@@ -257,7 +258,7 @@ static int find_kind(struct sweep *sweep, const struct job_spec *spec,
 			return 0;
 		}
 	*number = (uint32_t)sweep->kind_count;
-	return add_kind(sweep, &kind, err);
+	return sweep_add_kind(sweep, &kind, err);
 }
 
 static int keep_cell(struct sweep *sweep, size_t number,
@@ -269,7 +270,7 @@ static int keep_cell(struct sweep *sweep, size_t number,
 		.timeout_s = (uint32_t)((cell->spec.timeout_ms + 999) / 1000),
 	};
 
-	if (find_kind(sweep, &cell->spec, &kept.kind, err) < 0)
+	if (sweep_find_kind(sweep, &cell->spec, &kept.kind, err) < 0)
 		return -1;
 	sweep->kept[sweep->totals.kept++] = kept;
 	return 0;
@@ -449,7 +450,7 @@ static int read_descriptions(struct sweep *sweep, struct error *err)
 	return sweep->own ? 0 : -1;
 }
 
-static int parse(struct sweep *sweep, struct error *err)
+static int sweep_parse_document(struct sweep *sweep, struct error *err)
 {
 	const struct value *root = document_root(sweep->document);
 
@@ -481,7 +482,7 @@ struct sweep *sweep_parse(const char *text, size_t size, const char *file,
 		return error_null(error_nomem(err, file));
 	sweep->catalog = catalog;
 	sweep->document = document_parse(text, size, file, &limits, err);
-	if (!sweep->document || parse(sweep, err) < 0)
+	if (!sweep->document || sweep_parse_document(sweep, err) < 0)
 		return NULL;
 	return take(sweep);
 }

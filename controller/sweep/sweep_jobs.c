@@ -128,8 +128,8 @@ int sweep_job(struct sweep *sweep, size_t job, struct job_spec *spec,
 }
 
 /* Build and label a cell, also an impossible one. */
-static int describe(struct sweep *sweep, size_t number, struct cell *cell,
-		    struct error *err)
+static int sweep_cell_describe(struct sweep *sweep, size_t number,
+			       struct cell *cell, struct error *err)
 {
 	struct error why = { 0 };
 
@@ -156,9 +156,9 @@ int sweep_drop(struct sweep *sweep, size_t drop, char *cell, size_t cell_size,
 				 drop, sweep->totals.dropped);
 	what = &sweep->drops[drop];
 	if (what->why == WHY_TWIN &&
-	    describe(sweep, what->other, &other, err) < 0)
+	    sweep_cell_describe(sweep, what->other, &other, err) < 0)
 		return -1;
-	if (describe(sweep, what->cell, &dropped, err) < 0)
+	if (sweep_cell_describe(sweep, what->cell, &dropped, err) < 0)
 		return -1;
 	snprintf(cell, cell_size, "%s", dropped.spec.cell);
 	switch (what->why) {

@@ -28,7 +28,7 @@ static int add_key(const struct uses *uses, enum catalog_kind kind,
 		       : strings_add(uses->keys, key, uses->err);
 }
 
-static int add_framework(const struct uses *uses, const struct value *name)
+static int uses_add_framework(const struct uses *uses, const struct value *name)
 {
 	owned(strings_clear) struct strings names = { 0 };
 
@@ -47,9 +47,9 @@ static int add_log(const struct uses *uses, const struct value *log)
 	const struct value *like = value_get(log, "like");
 
 	if (value_kind(log) != VALUE_MAP)
-		return add_framework(uses, log);
+		return uses_add_framework(uses, log);
 	for (size_t i = 0; like && i < value_count(like); i++)
-		if (add_framework(uses, value_at(like, i)) < 0)
+		if (uses_add_framework(uses, value_at(like, i)) < 0)
 			return -1;
 	return 0;
 }
@@ -76,7 +76,7 @@ static int add_layer(const struct uses *uses, const struct overlay *layer)
 		size_t key;
 		int (*add)(const struct uses *uses, const struct value *value);
 	} named[] = {
-		{ KEY_FRAMEWORK, add_framework },
+		{ KEY_FRAMEWORK, uses_add_framework },
 		{ KEY_LOG, add_log },
 		{ KEY_MODEL, add_model },
 		{ KEY_VENDOR, add_vendor },

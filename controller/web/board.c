@@ -108,7 +108,7 @@ static struct axis *axis_of(struct board *board, struct word key)
 	return &board->axes[board->axes_count++];
 }
 
-static size_t place_of(const struct axis *axis, struct word value)
+static size_t axis_find_value(const struct axis *axis, struct word value)
 {
 	size_t i = 0;
 
@@ -124,7 +124,7 @@ static void add_values(struct board *board, const char *cell)
 
 	while (next_word(&cell, &key, &value)) {
 		struct axis *axis = axis_of(board, key);
-		size_t place = axis ? place_of(axis, value) : 0;
+		size_t place = axis ? axis_find_value(axis, value) : 0;
 
 		if (!axis)
 			continue;
@@ -155,7 +155,8 @@ static bool is_common(const struct board *board, const struct axis *axis)
 }
 
 /* Write the words of the cell's row; returns its column. */
-static size_t name_row(struct board *board, const char *cell, struct row *row)
+static size_t board_name_row(struct board *board, const char *cell,
+			     struct row *row)
 {
 	struct word key, value;
 	size_t column = 0, used = 0;
@@ -165,7 +166,7 @@ static size_t name_row(struct board *board, const char *cell, struct row *row)
 		const struct axis *axis = axis_of(board, key);
 
 		if (axis && axis == board->across) {
-			column = place_of(axis, value);
+			column = axis_find_value(axis, value);
 			continue;
 		}
 		if (axis && is_common(board, axis))
@@ -181,7 +182,7 @@ static size_t name_row(struct board *board, const char *cell, struct row *row)
 
 /* The row with the words behind the last row, which becomes a row if it is new.
  */
-static size_t find_row(struct board *board)
+static size_t board_find_row(struct board *board)
 {
 	const char *words = board->rows[board->rows_count].words;
 
@@ -191,7 +192,7 @@ static size_t find_row(struct board *board)
 	return board->rows_count++;
 }
 
-static int by_place(const void *left, const void *right)
+static int squares_compare(const void *left, const void *right)
 {
 	const struct square *a = left, *b = right;
 
@@ -202,7 +203,7 @@ static int by_place(const void *left, const void *right)
 	return (a->job->job > b->job->job) - (a->job->job < b->job->job);
 }
 
-static const char *cell_of(const struct job_info *job)
+static const char *job_info_cell(const struct job_info *job)
 {
 	return job->cell ? job->cell : "";
 }
@@ -217,18 +218,18 @@ void board_add(struct board *board, const struct job_info *job)
 	board->squares[board->count++] =
 		(struct square){ .job = job, .rate = rate };
 	board->best = fmax(board->best, rate);
-	add_values(board, cell_of(job));
+	add_values(board, job_info_cell(job));
 }
 
-static void place(struct board *board, struct square *square)
+static void square_place(struct board *board, struct square *square)
 {
-	square->column = name_row(board, cell_of(square->job),
-				  &board->rows[board->rows_count]);
-	square->row = find_row(board);
+	square->column = board_name_row(board, job_info_cell(square->job),
+					&board->rows[board->rows_count]);
+	square->row = board_find_row(board);
 }
 
 /* Three digits: "0.52", "48.1", "2068", "31.2k". */
-static void put_rate(struct web_page *page, double rate)
+static void board_put_rate(struct web_page *page, double rate)
 {
 	if (rate >= 1e6)
 		web_html(page, "%.3gM", rate / 1e6);
@@ -239,7 +240,7 @@ static void put_rate(struct web_page *page, double rate)
 }
 
 /* The text that appears when the pointer is over a job. */
-static void describe(const struct job_info *job, char *text, size_t size)
+static void square_describe(const struct job_info *job, char *text, size_t size)
 {
 	uint64_t step = job_step(job);
 	double loss = job_loss(job), rate = job_rate(job);
@@ -266,7 +267,7 @@ static void put_square(struct web_page *page, const struct square *square,
 	if (square->rate > 0)
 		snprintf(shade, sizeof(shade), " data-rate=\"%.0f\"",
 			 ceil(BOARD_SHADES * square->rate / best));
-	describe(job, title, sizeof(title));
+	square_describe(job, title, sizeof(title));
 	snprintf(more, sizeof(more),
 		 " class=\"%s\"%s href=\"/job/%llu\" title=\"%s\"", job->state,
 		 shade, (ull)job->job, title);
@@ -277,14 +278,15 @@ static void put_square(struct web_page *page, const struct square *square,
 				 (double)progress->steps,
 			 square->rate > 0 ? " · " : "");
 	if (square->rate > 0)
-		put_rate(page, square->rate);
+		board_put_rate(page, square->rate);
 	else if (!progress || !progress->steps)
 		web_html(page, "%s", job->failure ? job->failure : job->state);
 	web_part_end(page, "a");
 }
 
 /* "key=value" */
-static void put_value(struct web_page *page, const struct axis *axis, size_t i)
+static void board_put_value(struct web_page *page, const struct axis *axis,
+			    size_t i)
 {
 	char text[LABEL_SIZE];
 
@@ -305,41 +307,42 @@ static void put_common(struct web_page *page, const struct board *board)
 		if (!is_common(board, axis) || !axis->key.size)
 			continue;
 		web_html(page, "%s", before);
-		put_value(page, axis, 0);
+		board_put_value(page, axis, 0);
 		before = ", ";
 	}
 }
 
-static size_t columns_of(const struct board *board)
+static size_t board_count_columns(const struct board *board)
 {
 	return board->across ? board->across->count : 1;
 }
 
-static void put_heads(struct web_page *page, const struct board *board)
+static void board_put_heads(struct web_page *page, const struct board *board)
 {
 	web_html(page, "<tr><td></td>");
 	for (size_t i = 0; board->across && i < board->across->count; i++) {
 		web_html(page, "<th scope=\"col\">");
-		put_value(page, board->across, i);
+		board_put_value(page, board->across, i);
 		web_html(page, "</th>");
 	}
 	web_html(page, "</tr>\n");
 }
 
-static void begin(struct board *board, struct web_page *page)
+static void board_begin(struct board *board, struct web_page *page)
 {
-	qsort(board->squares, board->count, sizeof(*board->squares), by_place);
+	qsort(board->squares, board->count, sizeof(*board->squares),
+	      squares_compare);
 	web_html(page, "<p class=\"mute\">");
 	put_common(page, board);
 	web_html(page, "</p>\n<div class=\"wide\"><table class=\"board\">\n");
-	put_heads(page, board);
+	board_put_heads(page, board);
 }
 
-static void put_row(struct board *board, struct web_page *page)
+static void board_put_row(struct board *board, struct web_page *page)
 {
 	web_html(page, "<tr><th scope=\"row\">%s</th>",
 		 board->rows[board->row].words);
-	for (size_t column = 0; column < columns_of(board); column++) {
+	for (size_t column = 0; column < board_count_columns(board); column++) {
 		const struct square *at = &board->squares[board->put];
 
 		web_html(page, "<td>");
@@ -358,16 +361,16 @@ int board_next(struct board *board, struct web_page *page)
 		choose_columns(board);
 	for (size_t i = 0; i < SLICE_SQUARES && board->placed < board->count;
 	     i++)
-		place(board, &board->squares[board->placed++]);
+		square_place(board, &board->squares[board->placed++]);
 	if (board->placed < board->count)
 		return 1;
 	if (!board->begun) {
-		begin(board, page);
+		board_begin(board, page);
 		board->begun = true;
 		return 1;
 	}
 	if (board->row < board->rows_count) {
-		put_row(board, page);
+		board_put_row(board, page);
 		board->row++;
 		return 1;
 	}

@@ -17,8 +17,8 @@
 #define LOOK_BYTES ((uint64_t)1 << 20) /* of evidence, in all */
 
 /* "Rank 3 on n2 failed first: oom" and the line that shows it. */
-static void put_reason(struct web_page *page, uint64_t job,
-		       const struct reason_info *reason)
+static void job_failure_put_reason(struct web_page *page, uint64_t job,
+				   const struct reason_info *reason)
 {
 	unsigned int rank;
 
@@ -61,8 +61,9 @@ static void put_ends(struct web_page *page, const struct job_info *job)
 }
 
 /* Read the last `bytes` of a node's evidence. */
-static void look(struct web_page *page, const struct job_info *job,
-		 uint32_t rank, uint64_t bytes, struct stacks *stacks)
+static void stacks_read_rank(struct web_page *page, const struct job_info *job,
+			     uint32_t rank, uint64_t bytes,
+			     struct stacks *stacks)
 {
 	char stream[EVIDENCE_STREAM_SIZE];
 	struct message_log_read read = { .job = job->job,
@@ -85,7 +86,7 @@ static void look(struct web_page *page, const struct job_info *job,
 	codec_clear(&reply_log_read_schema, &reply);
 }
 
-static void put_group(struct web_page *page, const cJSON *group)
+static void job_failure_put_group(struct web_page *page, const cJSON *group)
 {
 	const cJSON *ranks = row_at(group, "ranks"), *rank;
 	int count = cJSON_GetArraySize(ranks), shown = 0;
@@ -115,7 +116,7 @@ static void put_stacks(struct web_page *page, struct stacks *stacks)
 	cJSON_ArrayForEach(group, row_at(all, "groups"))
 	{
 		if (shown++ < GROUPS_SHOWN)
-			put_group(page, group);
+			job_failure_put_group(page, group);
 	}
 	web_html(page, "</table></div>\n");
 	cJSON_Delete(all);
@@ -130,13 +131,13 @@ void web_job_failure(struct web_page *page, const struct job_info *job)
 		nodes = LOOK_NODES;
 	web_part(page, "div", "", "why");
 	if (job->reason)
-		put_reason(page, job->job, job->reason);
+		job_failure_put_reason(page, job->job, job->reason);
 	if (job->ends_count)
 		put_ends(page, job);
 	web_part_end(page, "div");
 	web_part(page, "div", "", "stacks");
 	for (uint32_t rank = 0; stacks && rank < nodes; rank++)
-		look(page, job, rank, LOOK_BYTES / nodes, stacks);
+		stacks_read_rank(page, job, rank, LOOK_BYTES / nodes, stacks);
 	if (stacks && stacks_count(stacks))
 		put_stacks(page, stacks);
 	web_part_end(page, "div");

@@ -25,7 +25,8 @@ static void put_when(struct web_page *page, const char *what, int64_t wall_ms)
 }
 
 /* The last step; nothing for a job that has not started. */
-static void put_progress(struct web_page *page, const struct job_info *job)
+static void job_page_put_progress(struct web_page *page,
+				  const struct job_info *job)
 {
 	const struct progress_info *progress = job->progress;
 	double loss = job_loss(job), rate = job_rate(job);
@@ -56,7 +57,7 @@ static void put_progress(struct web_page *page, const struct job_info *job)
 	web_html(page, "</p>");
 }
 
-static void put_advice(struct web_page *page, enum failure failure)
+static void job_page_put_advice(struct web_page *page, enum failure failure)
 {
 	const char *todo = failure_advice(failure, LANGUAGE_EN);
 
@@ -64,7 +65,7 @@ static void put_advice(struct web_page *page, enum failure failure)
 		web_html(page, "<p>To do: %s.</p>\n", todo);
 }
 
-static void put_head(struct web_page *page, const struct job_info *job)
+static void job_page_put_head(struct web_page *page, const struct job_info *job)
 {
 	web_part(page, "div", "", "head");
 	web_html(page, "<p><a href=\"/sweep/%llu\">Sweep %llu</a>: %s",
@@ -79,9 +80,9 @@ static void put_head(struct web_page *page, const struct job_info *job)
 		web_html(page, "<p class=\"bad\">%s%s%s</p>\n", job->failure,
 			 job->failure ? ": " : "",
 			 job->text ? job->text : job->waits);
-		put_advice(page, failure_from(job->failure));
+		job_page_put_advice(page, failure_from(job->failure));
 	}
-	put_progress(page, job);
+	job_page_put_progress(page, job);
 	web_part_end(page, "div");
 }
 
@@ -184,7 +185,7 @@ static void put_tasks(struct web_page *page, const struct job_info *job,
 	web_part_end(page, "div");
 }
 
-static void put_devices(struct web_page *page, const struct gang *gang)
+static void job_page_put_devices(struct web_page *page, const struct gang *gang)
 {
 	struct device_metrics device;
 	size_t shown = 0;
@@ -248,12 +249,12 @@ int web_job_page(struct web_page *page, const uint64_t numbers[WEB_NUMBERS],
 	if (rc == 0) {
 		snprintf(page->title, sizeof(page->title), "Job %llu, %.90s",
 			 (ull)id, reply.job.cell);
-		put_head(page, &reply.job);
+		job_page_put_head(page, &reply.job);
 		put_curves(page, &reply.job, gang);
 		web_job_failure(page, &reply.job);
 		put_tasks(page, &reply.job, gang);
 		if (gang)
-			put_devices(page, gang);
+			job_page_put_devices(page, gang);
 		put_output(page, &reply.job);
 	}
 	codec_clear(&reply_job_schema, &reply);

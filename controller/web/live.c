@@ -150,8 +150,8 @@ static int remember(struct topic *topic, const struct web_page *page,
 }
 
 /* Send the parts that differ from those sent last. -1: not all had room. */
-static int put_changes(struct topic *topic, const struct web_page *page,
-		       struct buffer *out)
+static int topic_put_changes(struct topic *topic, const struct web_page *page,
+			     struct buffer *out)
 {
 	int rc = 0;
 
@@ -174,8 +174,8 @@ static int put_changes(struct topic *topic, const struct web_page *page,
 
 /* Send what has changed. Parts without memory or room are sent the next time.
  */
-static void compare(struct topic *topic, const struct web_page *page,
-		    struct buffer *out)
+static void topic_compare(struct topic *topic, const struct web_page *page,
+			  struct buffer *out)
 {
 	uint64_t state = web_page_state(page);
 
@@ -186,7 +186,7 @@ static void compare(struct topic *topic, const struct web_page *page,
 		if (!topic->hashes)
 			remember(topic, page, true);
 	} else if (topic->hashes || remember(topic, page, false) == 0) {
-		bool all = put_changes(topic, page, out) == 0;
+		bool all = topic_put_changes(topic, page, out) == 0;
 
 		topic->stale |= !all;
 		topic->state = all ? state : 0;
@@ -198,7 +198,7 @@ static void publish(struct live *live)
 	owned(buffer_clear) struct buffer out;
 
 	buffer_init(&out, HTTP_STREAM_BYTES);
-	compare(live->rendering, &live->page, &out);
+	topic_compare(live->rendering, &live->page, &out);
 	if (out.size)
 		http_server_publish(live->server, live->rendering, out.data,
 				    out.size);
@@ -216,16 +216,16 @@ static struct topic *first_stale(const struct live *live)
 	return NULL;
 }
 
-static int next_slice(sd_event_source *source, uint64_t usec, void *arg);
+static int live_next_slice(sd_event_source *source, uint64_t usec, void *arg);
 
 /* Render the next slice after other events, unless the page is late. */
-static void wait_ms(struct live *live, int64_t ms)
+static void live_wait(struct live *live, int64_t ms)
 {
 	int64_t late_ms = clock_mono_ms() - live->not_before_ms;
 
 	live->due =
 		loop_timer(live->loop, &live->timer, ms > 0 ? (uint64_t)ms : 0,
-			   next_slice, live, NULL) == 0;
+			   live_next_slice, live, NULL) == 0;
 	if (live->due)
 		sd_event_source_set_priority(live->timer,
 					     late_ms > PATIENCE_MS
@@ -241,7 +241,7 @@ static void wait_for_turn(struct live *live)
 		return;
 	if (live->not_before_ms < now_ms)
 		live->not_before_ms = now_ms;
-	wait_ms(live, live->not_before_ms - now_ms);
+	live_wait(live, live->not_before_ms - now_ms);
 }
 
 /* Begin to render the page that was rendered longest ago. */
@@ -285,7 +285,7 @@ static int render_slice(struct live *live)
 	return rc;
 }
 
-static void finish(struct live *live, int rc)
+static void rendering_finish(struct live *live, int rc)
 {
 	size_t shares = live->streams < SHARES_MAX ? live->streams : SHARES_MAX;
 	int64_t every_ms = INTERVAL_MS / (int64_t)live->count;
@@ -300,7 +300,7 @@ static void finish(struct live *live, int rc)
 }
 
 /* Other events are handled between two slices. */
-static int next_slice(sd_event_source *source, uint64_t usec, void *arg)
+static int live_next_slice(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct live *live = arg;
 	int rc;
@@ -310,9 +310,9 @@ static int next_slice(sd_event_source *source, uint64_t usec, void *arg)
 		return 0;
 	rc = render_slice(live);
 	if (rc > 0)
-		wait_ms(live, SLICE_REST_MS);
+		live_wait(live, SLICE_REST_MS);
 	else
-		finish(live, rc);
+		rendering_finish(live, rc);
 	return 0;
 }
 
@@ -378,7 +378,7 @@ static void forget_parts(struct topic *topic)
  * be newer than the others, so all get the whole page after it is rendered. At
  * once they would load it again and again until then.
  */
-static void join(struct topic *topic, uint64_t shape, uint64_t state)
+static void topic_join(struct topic *topic, uint64_t shape, uint64_t state)
 {
 	if (!topic->streams) {
 		topic->shape = shape;
@@ -400,7 +400,7 @@ int live_open(struct live *live, const char *path, uint64_t shape,
 		topic = topic_new(live, path, err);
 	if (!topic)
 		return -1;
-	join(topic, shape, state);
+	topic_join(topic, shape, state);
 	live->streams++;
 	reply->topic = topic;
 	reply->type = "text/event-stream";

@@ -15,7 +15,7 @@
 
 #define NUMBER_SIZE 24
 
-static const char *number(uint64_t value, char text[NUMBER_SIZE])
+static const char *metrics_format_number(uint64_t value, char text[NUMBER_SIZE])
 {
 	snprintf(text, NUMBER_SIZE, "%" PRIu64, value);
 	return text;
@@ -179,19 +179,21 @@ static void put_job_family(const struct jobs_parts *parts,
 			continue;
 		value = job_value(gang, figure);
 		if (!isnan(value))
-			openmetrics_value(metrics, value, "job",
-					  number(job_id(gang_job(gang)), job),
-					  "sweep",
-					  number(job_sweep(gang_job(gang)),
-						 sweep),
-					  NULL);
+			openmetrics_value(
+				metrics, value, "job",
+				metrics_format_number(job_id(gang_job(gang)),
+						      job),
+				"sweep",
+				metrics_format_number(job_sweep(gang_job(gang)),
+						      sweep),
+				NULL);
 	}
 }
 
 /* Devices of the jobs that run. */
 
-static size_t take_devices(const struct jobs_parts *parts,
-			   struct device_metrics *to, size_t room)
+static size_t metrics_take_devices(const struct jobs_parts *parts,
+				   struct device_metrics *to, size_t room)
 {
 	const struct gang *gang;
 	size_t count = 0;
@@ -209,13 +211,14 @@ static size_t take_devices(const struct jobs_parts *parts,
 	return count;
 }
 
-static void put_devices(const struct jobs_parts *parts,
-			struct openmetrics *metrics)
+static void metrics_put_devices(const struct jobs_parts *parts,
+				struct openmetrics *metrics)
 {
 	struct device_metrics *list =
 		calloc(METRICS_DEVICES_MAX, sizeof(*list));
 	size_t count =
-		list ? take_devices(parts, list, METRICS_DEVICES_MAX) : 0;
+		list ? metrics_take_devices(parts, list, METRICS_DEVICES_MAX)
+		     : 0;
 
 	metrics->failed |= !list;
 	device_metrics_put(metrics, list, count);
@@ -273,7 +276,7 @@ void metrics_answer(const struct jobs_parts *parts,
 	put_counts(parts, &metrics);
 	for (enum job_figure figure = STARTED; figure <= RATE; figure++)
 		put_job_family(parts, figure, &metrics);
-	put_devices(parts, &metrics);
+	metrics_put_devices(parts, &metrics);
 	openmetrics_counter(&metrics, "regatta_log_received_bytes",
 			    "Output of jobs that was received and stored.",
 			    (double)log_ingest_stored_bytes(parts->ingest));

@@ -17,7 +17,7 @@ struct readings {
 	struct device_metrics of[DEVICES_MAX];
 };
 
-static void read_devices(const struct node *node, struct readings *to)
+static void readings_take(const struct node *node, struct readings *to)
 {
 	struct task *task;
 
@@ -40,7 +40,7 @@ static double power_of(const struct node *node)
 	struct readings readings;
 	double power = (double)NAN;
 
-	read_devices(node, &readings);
+	readings_take(node, &readings);
 	for (size_t i = 0; i < DEVICES_MAX; i++)
 		if (readings.of[i].has & 1U << READING_POWER_W)
 			power = (isnan(power) ? 0 : power) +
@@ -126,14 +126,15 @@ int web_nodes_page(struct web_page *page, const uint64_t numbers[WEB_NUMBERS],
 
 /* One node. */
 
-static void put_devices(struct web_page *page, const struct node *node)
+static void nodes_page_put_devices(struct web_page *page,
+				   const struct node *node)
 {
 	const struct node_view *view = node_view(node);
 	struct readings readings;
 
 	if (!view->inventory_count)
 		return;
-	read_devices(node, &readings);
+	readings_take(node, &readings);
 	web_part(page, "div", " class=\"wide\"", "devices");
 	web_html(page, "<h2>Devices</h2>");
 	view_page_begin(&view_devices, &page->out);
@@ -210,7 +211,7 @@ int web_node_page(struct web_page *page, const uint64_t numbers[WEB_NUMBERS],
 	snprintf(page->title, sizeof(page->title), "Node %.90s",
 		 node_name(node));
 	put_node_head(page, &reply.node, node);
-	put_devices(page, node);
+	nodes_page_put_devices(page, node);
 	put_policy(page, &reply.node);
 	codec_clear(&reply_node_schema, &reply);
 	return 0;

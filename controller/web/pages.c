@@ -12,7 +12,8 @@
 
 /* Sweeps. */
 
-static void put_sweep(struct web_page *page, const struct sweep_info *sweep)
+static void page_put_sweep(struct web_page *page,
+			   const struct sweep_info *sweep)
 {
 	web_part(page, "tr", "", "s%llu", (ull)sweep->id);
 	view_page_row(&view_sweeps, sweep, &page->out);
@@ -41,7 +42,7 @@ static int sweeps_slice(struct web_page *page, struct sweeps_view *view,
 	rc = api_sweeps(&request, &reply, err);
 	for (size_t i = reply.sweeps_count; i-- > 0;)
 		if (reply.sweeps[i].id <= view->left) {
-			put_sweep(page, &reply.sweeps[i]);
+			page_put_sweep(page, &reply.sweeps[i]);
 			view->any = true;
 		}
 	view->left = query.after;
@@ -98,7 +99,7 @@ static const struct {
 #define PAGES (sizeof(pages) / sizeof(*pages))
 
 /* "/123". *at moves behind it, unless the number is too large. */
-static bool take_number(const char **at, uint64_t *number)
+static bool path_take_number(const char **at, uint64_t *number)
 {
 	char *end;
 
@@ -123,7 +124,7 @@ int web_page_begin(struct web_page *page, const char *path, struct error *err)
 			     strncmp(pages[i].word, word, length) != 0))
 		i++;
 	while (i < PAGES && count < pages[i].numbers &&
-	       take_number(&at, &numbers[count]))
+	       path_take_number(&at, &numbers[count]))
 		count++;
 	return i < PAGES && !*at ? pages[i].begin(page, numbers, err)
 				 : error_set(err, ENOENT, "page not found");

@@ -12,8 +12,9 @@ static const char report_policy[] =
 	"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; "
 	"form-action 'none'; frame-ancestors 'none'; sandbox";
 
-static int ask(const struct web_page *page, enum query_kind what,
-	       uint64_t sweep, struct api_reply *reply, struct error *err)
+static int report_page_ask(const struct web_page *page, enum query_kind what,
+			   uint64_t sweep, struct api_reply *reply,
+			   struct error *err)
 {
 	struct message_query query = { .what = what, .id = sweep };
 	struct api_request request = web_request(page, &query);
@@ -27,21 +28,21 @@ static int rows_read(const struct web_page *page, uint64_t sweep,
 	owned(api_reply_clear) struct api_reply reply = { 0 };
 	struct reply_results *results;
 
-	if (ask(page, QUERY_RESULTS, sweep, &reply, err) < 0)
+	if (report_page_ask(page, QUERY_RESULTS, sweep, &reply, err) < 0)
 		return -1;
 	results = reply.data;
 	return report_rows_make(rows, results->rows, results->rows_count, err);
 }
 
 /* Add the curves to the rows. Both are in the order of the jobs. */
-static void add_curves(const struct web_page *page, uint64_t sweep,
-		       struct report_rows *rows)
+static void rows_add_curves(const struct web_page *page, uint64_t sweep,
+			    struct report_rows *rows)
 {
 	owned(api_reply_clear) struct api_reply reply = { 0 };
 	struct reply_series *curves;
 	size_t at = 0;
 
-	if (ask(page, QUERY_SERIES, sweep, &reply, NULL) < 0)
+	if (report_page_ask(page, QUERY_SERIES, sweep, &reply, NULL) < 0)
 		return;
 	curves = reply.data;
 	for (size_t i = 0; i < curves->rows_count; i++) {
@@ -54,8 +55,9 @@ static void add_curves(const struct web_page *page, uint64_t sweep,
 	}
 }
 
-static int put_report(const struct web_page *page, const struct sweep_info *of,
-		      struct buffer *out, struct error *err)
+static int report_page_put(const struct web_page *page,
+			   const struct sweep_info *of, struct buffer *out,
+			   struct error *err)
 {
 	owned(report_rows_clear) struct report_rows rows = { 0 };
 	char title[120], home[40];
@@ -73,7 +75,7 @@ static int put_report(const struct web_page *page, const struct sweep_info *of,
 	snprintf(title, sizeof(title), "Sweep %" PRIu64 ": %.80s", of->id,
 		 of->name);
 	snprintf(home, sizeof(home), "/sweep/%" PRIu64, of->id);
-	add_curves(page, of->id, &rows);
+	rows_add_curves(page, of->id, &rows);
 	return rows_gather(&rows, err) < 0 || anomalies_add(&rows, err) < 0
 		       ? -1
 		       : report_html(&about, &rows, out, err);
@@ -92,7 +94,7 @@ int report_page_answer(const struct web_sources *sources, uint64_t sweep,
 	request = web_request(&page, &query);
 	rc = api_sweep(&request, &of, err);
 	if (rc == 0)
-		rc = put_report(&page, &of.sweep, &reply->body, err);
+		rc = report_page_put(&page, &of.sweep, &reply->body, err);
 	codec_clear(&reply_sweep_schema, &of);
 	reply->type = "text/html; charset=utf-8";
 	reply->policy = report_policy;

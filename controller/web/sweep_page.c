@@ -30,7 +30,8 @@ static void view_free(void *arg)
 	free(view);
 }
 
-static void put_job(struct web_page *page, const struct job_info *job)
+static void sweep_page_put_job(struct web_page *page,
+			       const struct job_info *job)
 {
 	web_part(page, "tr", "", "j%llu", (ull)job->job);
 	view_page_row(&view_jobs, job, &page->out);
@@ -65,7 +66,7 @@ static int put_rows(struct web_page *page, struct sweep_view *view,
 	     view->put++) {
 		struct job_info *job = &view->jobs.jobs[view->put];
 
-		put_job(page, job);
+		sweep_page_put_job(page, job);
 		codec_clear(&job_info_schema, job);
 	}
 	if (view->put < view->jobs.jobs_count)
@@ -106,7 +107,7 @@ static int read_jobs(struct web_page *page, struct sweep_view *view,
 	return rc < 0 ? -1 : 1;
 }
 
-static int next_slice(struct web_page *page, void *arg, struct error *err)
+static int sweep_view_next(struct web_page *page, void *arg, struct error *err)
 {
 	struct sweep_view *view = arg;
 
@@ -135,7 +136,7 @@ static int view_begin(struct web_page *page, const struct message_query *query,
 {
 	struct sweep_view *view = calloc(1, sizeof(*view));
 
-	page->rest = (struct web_rest){ next_slice, view_free, view };
+	page->rest = (struct web_rest){ sweep_view_next, view_free, view };
 	if (!view)
 		return error_nomem(err, "board");
 	view->query = *query;

@@ -61,8 +61,8 @@ static int login(struct web *web, const struct http_request *request,
 	return 0;
 }
 
-static int open_stream(struct web *web, const struct http_request *request,
-		       struct http_reply *reply, struct error *err)
+static int web_open_stream(struct web *web, const struct http_request *request,
+			   struct http_reply *reply, struct error *err)
 {
 	const char *path = http_argument(request, "page");
 	const char *shape = http_argument(request, "shape");
@@ -99,7 +99,7 @@ static const struct {
 } routes[] = {
 	{ "/metrics", send_metrics, true },  { "/style.css", send_style, true },
 	{ "/script.js", send_script, true }, { "/login", login, true },
-	{ "/live", open_stream, false },
+	{ "/live", web_open_stream, false },
 };
 
 static int route(struct web *web, const struct http_request *request,
@@ -120,8 +120,8 @@ static int route(struct web *web, const struct http_request *request,
 	return answer(web, request, reply, err);
 }
 
-static void on_request(void *arg, const struct http_request *request,
-		       struct http_reply *reply)
+static void web_on_request(void *arg, const struct http_request *request,
+			   struct http_reply *reply)
 {
 	struct error err = { 0 };
 
@@ -145,7 +145,7 @@ static void on_stream_gone(void *arg, void *topic)
 struct web *web_new(const struct web_config *config, struct error *err)
 {
 	static const struct http_handler handler = {
-		.answer = on_request,
+		.answer = web_on_request,
 		.stream_gone = on_stream_gone,
 	};
 	owned(web_free) struct web *web = calloc(1, sizeof(*web));

@@ -38,7 +38,7 @@ static bool is_count(double number)
 /* Is the value valid for its field? Predefined fields are numbers, steps are
  * whole ones.
  */
-static bool fits(const struct captured_value *value)
+static bool captured_value_fits(const struct captured_value *value)
 {
 	switch (value->field) {
 	case RECORD_STEP:
@@ -83,8 +83,8 @@ static void correct_spelling(struct capture *capture,
 	}
 }
 
-static void put(struct capture *capture, const struct captured_value *value,
-		uint8_t order)
+static void capture_put_value(struct capture *capture,
+			      const struct captured_value *value, uint8_t order)
 {
 	struct captured *captured = &capture->captured;
 	size_t at = 0;
@@ -115,7 +115,8 @@ static void take_target(struct capture *capture, const struct source *source,
 	struct captured_value value;
 
 	value.field = target->field;
-	if (!value_from(&value, target->form, text, size) || !fits(&value)) {
+	if (!value_from(&value, target->form, text, size) ||
+	    !captured_value_fits(&value)) {
 		capture->broken |= target->field == RECORD_STEP;
 		return;
 	}
@@ -128,7 +129,7 @@ static void take_target(struct capture *capture, const struct source *source,
 	}
 	if (value.kind == CAPTURED_TEXT)
 		correct_spelling(capture, &value);
-	put(capture, &value, (uint8_t)(source - first));
+	capture_put_value(capture, &value, (uint8_t)(source - first));
 }
 
 void capture_source(struct capture *capture, const struct source *source,
@@ -163,7 +164,7 @@ static void take_other(struct capture *capture, const char *name, size_t size,
 	/* Predefined fields are captured only if the rule names them. */
 	if (rc == 1 && value.field >= RECORD_FIELDS &&
 	    !captured_find(&capture->captured, value.field))
-		put(capture, &value, ORDER_OTHERS);
+		capture_put_value(capture, &value, ORDER_OTHERS);
 }
 
 /* A pair's key as a name: "num zeros" is num_zeros. */

@@ -15,7 +15,7 @@ struct reader {
 	void *arg;
 };
 
-static bool read_value(struct reader *reader);
+static bool dict_read_value(struct reader *reader);
 
 static void skip_blanks(struct reader *reader)
 {
@@ -67,7 +67,8 @@ static void deliver(struct reader *reader, const char *text, size_t size,
 }
 
 /* The string whose quote stands at the reader. */
-static bool read_string(struct reader *reader, const char **text, size_t *size)
+static bool dict_read_string(struct reader *reader, const char **text,
+			     size_t *size)
 {
 	char quote = *reader->at++;
 
@@ -87,7 +88,7 @@ static bool read_string(struct reader *reader, const char **text, size_t *size)
 /* A bare word, up to the comma or brace that ends it. Brackets and the text in
  * them are part of it.
  */
-static bool read_word(struct reader *reader)
+static bool dict_read_word(struct reader *reader)
 {
 	const char *from = reader->at;
 	const char *to;
@@ -103,7 +104,7 @@ static bool read_word(struct reader *reader)
 		if (c == '{')
 			return false; /* not a bare word */
 		if (depth && (c == '\'' || c == '"')) {
-			if (!read_string(reader, &text, &size))
+			if (!dict_read_string(reader, &text, &size))
 				return false;
 			continue;
 		}
@@ -122,7 +123,7 @@ static bool read_word(struct reader *reader)
 	return true;
 }
 
-static bool read_list(struct reader *reader, char close)
+static bool dict_read_list(struct reader *reader, char close)
 {
 	reader->at++;
 	if (take_char(reader, close))
@@ -132,7 +133,7 @@ static bool read_list(struct reader *reader, char close)
 		int size = snprintf(index, sizeof(index), "%u", i);
 		size_t before = path_enter(reader, index, (size_t)size);
 
-		if (!read_value(reader))
+		if (!dict_read_value(reader))
 			return false;
 		path_leave(reader, before);
 		if (take_char(reader, close))
@@ -145,7 +146,7 @@ static bool read_list(struct reader *reader, char close)
 	}
 }
 
-static bool read_map(struct reader *reader)
+static bool dict_read_map(struct reader *reader)
 {
 	reader->at++;
 	if (take_char(reader, '}'))
@@ -157,11 +158,11 @@ static bool read_map(struct reader *reader)
 		skip_blanks(reader);
 		if (reader->at == reader->end ||
 		    (*reader->at != '"' && *reader->at != '\'') ||
-		    !read_string(reader, &key, &size) ||
+		    !dict_read_string(reader, &key, &size) ||
 		    !take_char(reader, ':'))
 			return false;
 		before = path_enter(reader, key, size);
-		if (!read_value(reader))
+		if (!dict_read_value(reader))
 			return false;
 		path_leave(reader, before);
 		if (take_char(reader, '}'))
@@ -171,7 +172,7 @@ static bool read_map(struct reader *reader)
 	}
 }
 
-static bool read_value(struct reader *reader)
+static bool dict_read_value(struct reader *reader)
 {
 	const char *text;
 	size_t size;
@@ -181,20 +182,20 @@ static bool read_value(struct reader *reader)
 	if (reader->at == reader->end || reader->depth == DICT_DEPTH_MAX)
 		return false;
 	if (*reader->at == '"' || *reader->at == '\'') {
-		if (!read_string(reader, &text, &size))
+		if (!dict_read_string(reader, &text, &size))
 			return false;
 		deliver(reader, text, size, true);
 		return true;
 	}
 	reader->depth++;
 	if (*reader->at == '{')
-		good = read_map(reader);
+		good = dict_read_map(reader);
 	else if (*reader->at == '[')
-		good = read_list(reader, ']');
+		good = dict_read_list(reader, ']');
 	else if (*reader->at == '(')
-		good = read_list(reader, ')');
+		good = dict_read_list(reader, ')');
 	else
-		good = read_word(reader);
+		good = dict_read_word(reader);
 	reader->depth--;
 	return good;
 }
@@ -205,7 +206,7 @@ size_t dict_read(const char *text, size_t size, dict_value_fn *fn, void *arg)
 		.at = text, .end = text + size, .fn = fn, .arg = arg
 	};
 
-	if (!size || *text != '{' || !read_map(&reader))
+	if (!size || *text != '{' || !dict_read_map(&reader))
 		return 0;
 	return (size_t)(reader.at - text);
 }

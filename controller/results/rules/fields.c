@@ -48,7 +48,7 @@ static bool same(const char *name, const char *text, size_t size)
 	return !strncmp(name, text, size) && !name[size];
 }
 
-static bool good_name(const char *name, size_t size)
+static bool field_name_valid(const char *name, size_t size)
 {
 	if (!size || size > FIELD_NAME_MAX)
 		return false;
@@ -75,7 +75,7 @@ int fields_add(struct fields *fields, const char *name, size_t size,
 	size_t base = fields->base ? fields->base->count : 0;
 
 	*factor = 1;
-	if (!good_name(name, size))
+	if (!field_name_valid(name, size))
 		return 0;
 	for (size_t i = 0; i < KNOWN; i++)
 		if (same(known[i].name, name, size)) {
@@ -139,7 +139,7 @@ static bool join_thousands(char *text)
 }
 
 /* The whole text as a number, also nan and inf. */
-static bool read_number(const char *text, size_t size, double *number)
+static bool field_read_number(const char *text, size_t size, double *number)
 {
 	char copy[64];
 	char *end;
@@ -181,7 +181,7 @@ static bool read_clock(const char *text, size_t size, double *seconds)
 		const char *colon = memchr(text, ':', size);
 		size_t length = colon ? (size_t)(colon - text) : size;
 
-		if (!read_number(text, length, &part) || !(part >= 0))
+		if (!field_read_number(text, length, &part) || !(part >= 0))
 			return false;
 		total = total * 60 + part;
 		if (!colon) {
@@ -211,7 +211,7 @@ static bool read_unit(const struct unit *units, size_t count, const char *text,
 		if (same(units[i].text, text + digits, size - digits)) {
 			while (digits && text[digits - 1] == ' ')
 				digits--;
-			if (!read_number(text, digits, number))
+			if (!field_read_number(text, digits, number))
 				return false;
 			*number *= units[i].factor;
 			return true;
@@ -248,15 +248,15 @@ static bool read_pace(const char *text, size_t size, double *seconds)
 		digits--;
 	while (digits && text[digits - 1] == ' ')
 		digits--;
-	if (!read_number(text, digits, seconds) || !(*seconds > 0))
+	if (!field_read_number(text, digits, seconds) || !(*seconds > 0))
 		return false;
 	*seconds = 1 / *seconds;
 	return true;
 }
 
 /* A number in one of the special forms; false: it is none. */
-static bool read_form(enum value_form form, const char *text, size_t size,
-		      double *number)
+static bool field_read_form(enum value_form form, const char *text, size_t size,
+			    double *number)
 {
 	switch (form) {
 	case FORM_SI:
@@ -268,7 +268,7 @@ static bool read_form(enum value_form form, const char *text, size_t size,
 	default:
 		break;
 	}
-	if (!read_number(text, size, number))
+	if (!field_read_number(text, size, number))
 		return false;
 	*number *= form == FORM_PERCENT    ? 100
 		   : form == FORM_THOUSAND ? 1e3
@@ -291,13 +291,13 @@ bool value_from(struct captured_value *value, enum value_form form,
 	}
 	if (form == FORM_CLOCK || form >= FORM_PERCENT) {
 		value->number = NAN;
-		return read_form(form, text, size, &value->number);
+		return field_read_form(form, text, size, &value->number);
 	}
 	if (form == FORM_TEXT) {
 		value->kind = CAPTURED_TEXT;
 		return true;
 	}
-	if (read_number(text, size, &value->number))
+	if (field_read_number(text, size, &value->number))
 		return true;
 	value->kind = CAPTURED_BOOL;
 	return read_bool(text, size, &value->number);

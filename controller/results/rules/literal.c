@@ -86,7 +86,7 @@ static int plain_escape(char c)
 }
 
 /* One item at the top level; 0: give up. */
-static int step(struct walk *walk)
+static int walk_step(struct walk *walk)
 {
 	const char *at = walk->at;
 
@@ -132,7 +132,7 @@ size_t literal_find(const char *expression, char *out)
 	struct walk walk = { .at = expression, .best = out };
 
 	while (*walk.at)
-		if (!step(&walk)) {
+		if (!walk_step(&walk)) {
 			*out = 0;
 			return 0;
 		}

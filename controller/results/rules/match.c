@@ -119,7 +119,7 @@ static int match_dict(struct matching *matching, const struct rule *rule)
 	return 0;
 }
 
-static void trim(const char **text, size_t *size)
+static void pair_trim(const char **text, size_t *size)
 {
 	while (*size && isspace((unsigned char)**text)) {
 		++*text;
@@ -133,7 +133,7 @@ static void trim(const char **text, size_t *size)
  * tokens/s", "12%") or a mean ("1.5/1.4", "1.5 (avg 1.4)") may follow it. If
  * the value has another form: all of it.
  */
-static size_t number_size(const char *text, size_t size)
+static size_t number_measure(const char *text, size_t size)
 {
 	size_t n = 0, unit;
 
@@ -163,8 +163,9 @@ static size_t number_size(const char *text, size_t size)
 	return n;
 }
 
-static void take_pair(struct matching *matching, const struct rule *rule,
-		      const char *text, size_t size)
+static void matching_take_pair(struct matching *matching,
+			       const struct rule *rule, const char *text,
+			       size_t size)
 {
 	const char *value = text;
 	size_t key_size;
@@ -176,8 +177,8 @@ static void take_pair(struct matching *matching, const struct rule *rule,
 	key_size = (size_t)(value - text);
 	size -= key_size + 1;
 	value++;
-	trim(&text, &key_size);
-	trim(&value, &size);
+	pair_trim(&text, &key_size);
+	pair_trim(&value, &size);
 	if (size && *value == '[') {
 		value++;
 		size--;
@@ -185,7 +186,7 @@ static void take_pair(struct matching *matching, const struct rule *rule,
 	if (size && value[size - 1] == ']')
 		size--;
 	capture_key(&matching->capture, text, key_size, value,
-		    number_size(value, size), false);
+		    number_measure(value, size), false);
 }
 
 /* Take the pairs from text to end. more: end is not the end of the record. */
@@ -199,7 +200,7 @@ static void take_pairs(struct matching *matching, const struct rule *rule,
 			stop++;
 		if (stop == end && (rule->closed || more))
 			return;
-		take_pair(matching, rule, text, (size_t)(stop - text));
+		matching_take_pair(matching, rule, text, (size_t)(stop - text));
 		text = stop + 1;
 	}
 }

@@ -48,8 +48,8 @@ void rule_clear(struct rule *rule)
 }
 
 /* Keep a copy as long as the rules. */
-static int keep(struct extract_rules *rules, const char *text,
-		const char **kept, struct error *err)
+static int rules_keep_text(struct extract_rules *rules, const char *text,
+			   const char **kept, struct error *err)
 {
 	if (strings_add(&rules->texts, text, err) < 0)
 		return -1;
@@ -57,23 +57,25 @@ static int keep(struct extract_rules *rules, const char *text,
 	return 0;
 }
 
-static int keep_value(struct extract_rules *rules, const struct value *value,
-		      size_t max, const char **kept, struct error *err)
+static int rules_keep_value(struct extract_rules *rules,
+			    const struct value *value, size_t max,
+			    const char **kept, struct error *err)
 {
 	const char *text;
 
 	if (value_string(value, max, &text, err) < 0)
 		return -1;
-	return keep(rules, text, kept, err);
+	return rules_keep_text(rules, text, kept, err);
 }
 
 /* Read an optional text of a rule. Without it, *kept is unchanged. */
-static int read_text(struct extract_rules *rules, const struct value *rule,
-		     const char *key, const char **kept, struct error *err)
+static int rule_read_text(struct extract_rules *rules, const struct value *rule,
+			  const char *key, const char **kept, struct error *err)
 {
 	const struct value *value = value_get(rule, key);
 
-	return value ? keep_value(rules, value, EXTRACT_MATCH_MAX, kept, err)
+	return value ? rules_keep_value(rules, value, EXTRACT_MATCH_MAX, kept,
+					err)
 		     : 0;
 }
 
@@ -95,8 +97,9 @@ static int add_field(struct extract_rules *rules, const struct value *place,
 }
 
 /* Read an optional field name of a rule; FIELD_NONE: it is missing. */
-static int read_field(struct extract_rules *rules, const struct value *rule,
-		      const char *key, uint16_t *field, struct error *err)
+static int rule_read_field(struct extract_rules *rules,
+			   const struct value *rule, const char *key,
+			   uint16_t *field, struct error *err)
 {
 	const struct value *value = value_get(rule, key);
 	const char *name;
@@ -110,8 +113,8 @@ static int read_field(struct extract_rules *rules, const struct value *rule,
 	return add_field(rules, value, name, strlen(name), field, &factor, err);
 }
 
-static int read_form(const struct value *place, const char *word,
-		     enum value_form *form, struct error *err)
+static int rule_read_form(const struct value *place, const char *word,
+			  enum value_form *form, struct error *err)
 {
 	const char *nearest;
 
@@ -168,7 +171,7 @@ static int read_target(struct extract_rules *rules, const struct value *value,
 				  strlen(mark + 1), form, err);
 	}
 	mark = strchr(text, ':');
-	if (mark && read_form(value, mark + 1, &form, err) < 0)
+	if (mark && rule_read_form(value, mark + 1, &form, err) < 0)
 		return -1;
 	return add_target(rules, value, source, text,
 			  mark ? (size_t)(mark - text) : strlen(text), form,
@@ -186,9 +189,9 @@ static const struct value *item_at(const struct value *value, size_t i)
 	return value_kind(value) == VALUE_LIST ? value_at(value, i) : value;
 }
 
-static int read_source(struct extract_rules *rules, struct rule *rule,
-		       const char *key, const struct value *value,
-		       struct error *err)
+static int rule_read_source(struct extract_rules *rules, struct rule *rule,
+			    const char *key, const struct value *value,
+			    struct error *err)
 {
 	struct source *source = &rule->sources[rule->source_count];
 
@@ -196,7 +199,7 @@ static int read_source(struct extract_rules *rules, struct rule *rule,
 		return value_error(value, err, "more than %d fields",
 				   SOURCES_MAX);
 	rule->source_count++;
-	if (keep(rules, key, &source->key, err) < 0)
+	if (rules_keep_text(rules, key, &source->key, err) < 0)
 		return -1;
 	for (size_t i = 0; i < item_count(value); i++)
 		if (read_target(rules, item_at(value, i), source, err) < 0)
@@ -208,8 +211,8 @@ static int read_source(struct extract_rules *rules, struct rule *rule,
 	return 0;
 }
 
-static int read_fields(struct extract_rules *rules, struct rule *rule,
-		       const struct value *value, struct error *err)
+static int rule_read_fields(struct extract_rules *rules, struct rule *rule,
+			    const struct value *value, struct error *err)
 {
 	const struct value *fields = value_get(value, "fields");
 
@@ -221,16 +224,16 @@ static int read_fields(struct extract_rules *rules, struct rule *rule,
 	if (value_expect(fields, VALUE_MAP, err) < 0)
 		return -1;
 	for (size_t i = 0; i < value_count(fields); i++)
-		if (read_source(rules, rule, value_key(fields, i),
-				value_at(fields, i), err) < 0)
+		if (rule_read_source(rules, rule, value_key(fields, i),
+				     value_at(fields, i), err) < 0)
 			return -1;
 	return 0;
 }
 
 /* A named group keeps its own name, unless it is in `fields`. */
-static int add_group(struct extract_rules *rules, struct rule *rule,
-		     const struct value *match, const char *name,
-		     uint32_t number, struct error *err)
+static int rule_add_group(struct extract_rules *rules, struct rule *rule,
+			  const struct value *match, const char *name,
+			  uint32_t number, struct error *err)
 {
 	struct source *source = rule->sources;
 	struct source *end = source + rule->source_count;
@@ -246,7 +249,7 @@ static int add_group(struct extract_rules *rules, struct rule *rule,
 				   SOURCES_MAX);
 	rule->source_count++;
 	source->group = number;
-	if (keep(rules, name, &source->key, err) < 0)
+	if (rules_keep_text(rules, name, &source->key, err) < 0)
 		return -1;
 	return add_target(rules, match, source, name, strlen(name), FORM_NUMBER,
 			  err);
@@ -268,16 +271,17 @@ static int read_groups(struct extract_rules *rules, struct rule *rule,
 			PCRE2_SPTR entry = table + (size_t)i * size;
 
 			if (((uint32_t)entry[0] << 8 | entry[1]) == number &&
-			    add_group(rules, rule, match,
-				      (const char *)entry + 2, number, err) < 0)
+			    rule_add_group(rules, rule, match,
+					   (const char *)entry + 2, number,
+					   err) < 0)
 				return -1;
 		}
 	return 0;
 }
 
 /* A `match` must capture something. */
-static int check_groups(const struct rule *rule, const struct value *match,
-			struct error *err)
+static int rule_check_groups(const struct rule *rule, const struct value *match,
+			     struct error *err)
 {
 	if (!rule->source_count && !rule->life)
 		return value_error(match, err,
@@ -362,12 +366,13 @@ static int read_condition(struct extract_rules *rules, struct rule *rule,
 				   "with %d values each",
 				   CONDITIONS_MAX, CONDITION_VALUES_MAX);
 	rule->condition_count++;
-	if (keep(rules, key, &condition->key, err) < 0)
+	if (rules_keep_text(rules, key, &condition->key, err) < 0)
 		return -1;
 	for (; condition->count < count; condition->count++)
-		if (keep_value(rules, item_at(values, condition->count),
-			       EXTRACT_MATCH_MAX,
-			       &condition->values[condition->count], err) < 0)
+		if (rules_keep_value(rules, item_at(values, condition->count),
+				     EXTRACT_MATCH_MAX,
+				     &condition->values[condition->count],
+				     err) < 0)
 			return -1;
 	return 0;
 }
@@ -386,7 +391,7 @@ static int read_conditions(struct extract_rules *rules, struct rule *rule,
 		if (read_condition(rules, rule, value_key(where, i),
 				   value_at(where, i), err) < 0)
 			return -1;
-	if (read_text(rules, value, "others", &rule->others, err) < 0)
+	if (rule_read_text(rules, value, "others", &rule->others, err) < 0)
 		return -1;
 	/* "." means the whole dict. */
 	if (rule->others && !strcmp(rule->others, "."))
@@ -443,7 +448,7 @@ static int read_dict(struct extract_rules *rules, struct rule *rule,
 	/* "{" means any dict. */
 	if (!strcmp(text, "{"))
 		text++;
-	if (keep(rules, text, &rule->prefix, err) < 0)
+	if (rules_keep_text(rules, text, &rule->prefix, err) < 0)
 		return -1;
 	if (rule->literal_count)
 		return 0;
@@ -455,9 +460,9 @@ static int read_pairs(struct extract_rules *rules, struct rule *rule,
 {
 	rule->between = "|";
 	rule->is = ":";
-	if (read_text(rules, value, "between", &rule->between, err) < 0)
+	if (rule_read_text(rules, value, "between", &rule->between, err) < 0)
 		return -1;
-	return read_text(rules, value, "is", &rule->is, err);
+	return rule_read_text(rules, value, "is", &rule->is, err);
 }
 
 /* The form of the rule: `match`, `dict` or `pairs`. */
@@ -500,9 +505,10 @@ static int read_spellings(struct extract_rules *rules, struct rule *rule,
 	for (size_t i = 0; i < value_count(spell); i++) {
 		struct spelling *one = &rule->spellings[i];
 
-		if (keep(rules, value_key(spell, i), &one->from, err) < 0 ||
-		    keep_value(rules, value_at(spell, i), FIELD_NAME_MAX,
-			       &one->to, err) < 0)
+		if (rules_keep_text(rules, value_key(spell, i), &one->from,
+				    err) < 0 ||
+		    rules_keep_value(rules, value_at(spell, i), FIELD_NAME_MAX,
+				     &one->to, err) < 0)
 			return -1;
 		rule->spelling_count++;
 	}
@@ -519,9 +525,11 @@ static int read_metric(struct extract_rules *rules, struct rule *rule,
 	if (!metric)
 		return 0;
 	if (value_check_keys(metric, names, err) < 0 ||
-	    read_field(rules, metric, "name", &rule->metric_name, err) < 0 ||
-	    read_field(rules, metric, "value", &rule->metric_value, err) < 0 ||
-	    read_field(rules, metric, "unit", &rule->metric_unit, err) < 0)
+	    rule_read_field(rules, metric, "name", &rule->metric_name, err) <
+		    0 ||
+	    rule_read_field(rules, metric, "value", &rule->metric_value, err) <
+		    0 ||
+	    rule_read_field(rules, metric, "unit", &rule->metric_unit, err) < 0)
 		return -1;
 	if (rule->metric_name == FIELD_NONE || rule->metric_value == FIELD_NONE)
 		return value_error(metric, err,
@@ -529,8 +537,8 @@ static int read_metric(struct extract_rules *rules, struct rule *rule,
 	return 0;
 }
 
-static int read_keys(struct extract_rules *rules, struct rule *rule,
-		     const struct value *value, struct error *err)
+static int rule_read_keys(struct extract_rules *rules, struct rule *rule,
+			  const struct value *value, struct error *err)
 {
 	for (size_t i = 0; i < KEYS; i++) {
 		void *to = (char *)rule + keys[i].offset;
@@ -540,7 +548,7 @@ static int read_keys(struct extract_rules *rules, struct rule *rule,
 		    value_bool(flag, to, err) < 0)
 			return -1;
 		if (keys[i].kind == KEY_FIELD &&
-		    read_field(rules, value, keys[i].name, to, err) < 0)
+		    rule_read_field(rules, value, keys[i].name, to, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -555,8 +563,8 @@ static int read_rest(struct extract_rules *rules, struct rule *rule,
 	const struct value *has = value_get(value, "has");
 	const struct value *from = value_get(value, "epoch_from");
 
-	if (read_fields(rules, rule, value, err) < 0 ||
-	    read_keys(rules, rule, value, err) < 0 ||
+	if (rule_read_fields(rules, rule, value, err) < 0 ||
+	    rule_read_keys(rules, rule, value, err) < 0 ||
 	    (from && value_u64(from, 0, 1, &rule->epoch_from, err) < 0) ||
 	    read_metric(rules, rule, value, err) < 0 ||
 	    (spell && read_spellings(rules, rule, spell, err) < 0) ||
@@ -584,7 +592,7 @@ int rule_read(struct extract_rules *rules, const struct value *value,
 	} else if (read_expression(rules, rule, form, err) < 0) {
 		return -1;
 	}
-	if (rule->kind == RULE_MATCH && check_groups(rule, form, err) < 0)
+	if (rule->kind == RULE_MATCH && rule_check_groups(rule, form, err) < 0)
 		return -1;
 	if (rule->kind == RULE_PAIRS && read_pairs(rules, rule, value, err) < 0)
 		return -1;

@@ -99,8 +99,8 @@ enum extract_read extract_rules_read(const struct extract_rules *rules)
 	return rules->read;
 }
 
-static int read_list(struct extract_rules *rules, const struct value *list,
-		     struct error *err)
+static int rules_read_list(struct extract_rules *rules,
+			   const struct value *list, struct error *err)
 {
 	struct rule *grown;
 	size_t count = value_count(list);
@@ -144,8 +144,8 @@ static int read_patterns(struct strings *patterns, const struct value *list,
 }
 
 /* The patterns of the last section are used, as is its `read`. */
-static int read_streams(struct extract_rules *rules, const struct value *list,
-			struct error *err)
+static int rules_read_streams(struct extract_rules *rules,
+			      const struct value *list, struct error *err)
 {
 	strings_clear(&rules->streams);
 	return list ? read_patterns(&rules->streams, list, 1,
@@ -177,12 +177,12 @@ static int read_section(struct extract_rules *rules, const struct value *log,
 
 	if (value_check_keys(log, keys, err) < 0 ||
 	    (read && value_enum(read, read_words, &word, err) < 0) ||
-	    read_streams(rules, value_get(log, "stream"), err) < 0 ||
+	    rules_read_streams(rules, value_get(log, "stream"), err) < 0 ||
 	    read_columns(rules, value_get(log, "columns"), err) < 0)
 		return -1;
 	rules->read = (enum extract_read)word;
 	if (list)
-		return read_list(rules, list, err);
+		return rules_read_list(rules, list, err);
 	if (rules->count)
 		return 0;
 	return value_error(log, err, "missing `rules` (expected a list)");

@@ -26,8 +26,8 @@ struct parts {
 	size_t count;
 };
 
-static int split(const struct flagperf_case *item, struct parts *parts,
-		 struct error *err)
+static int case_split(const struct flagperf_case *item, struct parts *parts,
+		      struct error *err)
 {
 	const char *text = value_key(item->map, item->index);
 	char *rest = parts->text;
@@ -69,8 +69,8 @@ static const struct value *fields_of(const struct flagperf_section *section,
 }
 
 /* "model:framework:hardware": what a case should look like. */
-static void describe(const struct flagperf_section *section, char *text,
-		     size_t size)
+static void case_describe_form(const struct flagperf_section *section,
+			       char *text, size_t size)
 {
 	const struct value *fields =
 		value_at(value_get(section->book, "fields"), 0);
@@ -93,7 +93,7 @@ static int set_fields(const struct flagperf_section *section,
 	char allowed[120];
 
 	if (!fields) {
-		describe(section, allowed, sizeof(allowed));
+		case_describe_form(section, allowed, sizeof(allowed));
 		return value_key_error(item->map, item->index, err,
 				       "a case of %zu field%s; expected \"%s\"",
 				       parts->count,
@@ -112,9 +112,9 @@ static int set_fields(const struct flagperf_section *section,
 }
 
 /* A number of the case, 1 to max. */
-static int read_number(const struct flagperf_case *item,
-		       const struct names *names, const char *field,
-		       uint32_t max, uint32_t *number, struct error *err)
+static int case_read_number(const struct flagperf_case *item,
+			    const struct names *names, const char *field,
+			    uint32_t max, uint32_t *number, struct error *err)
 {
 	const char *text = names_plain(names, field);
 	size_t digits = strspn(text, "0123456789");
@@ -145,10 +145,10 @@ static const struct value *data_of(const struct flagperf_case *item)
 /* Names. */
 
 /* Set a name to the text of the section or the block, or to the fallback. */
-static int set_text(const struct flagperf_site *site,
-		    const struct flagperf_section *section, const char *name,
-		    const char *fallback, struct names *names,
-		    struct error *err)
+static int case_set_text(const struct flagperf_site *site,
+			 const struct flagperf_section *section,
+			 const char *name, const char *fallback,
+			 struct names *names, struct error *err)
 {
 	const struct value *value = value_get(section->map, name);
 	const char *text = fallback;
@@ -217,12 +217,12 @@ static int set_counts(const struct flagperf_section *section,
 	uint32_t nnodes = 1, nproc = 1, repeat;
 
 	if (names_has(names, "nnodes")) {
-		if (read_number(item, names, "nnodes", NODES_MAX, &nnodes,
-				err) < 0 ||
-		    read_number(item, names, "nproc", PROCESSES_MAX, &nproc,
-				err) < 0 ||
-		    read_number(item, names, "repeat", REPEATS_MAX, &repeat,
-				err) < 0)
+		if (case_read_number(item, names, "nnodes", NODES_MAX, &nnodes,
+				     err) < 0 ||
+		    case_read_number(item, names, "nproc", PROCESSES_MAX,
+				     &nproc, err) < 0 ||
+		    case_read_number(item, names, "repeat", REPEATS_MAX,
+				     &repeat, err) < 0)
 			return -1;
 	} else {
 		if ((nodes &&
@@ -276,7 +276,7 @@ static int set_names(const struct flagperf_site *site,
 
 	if (!vendor)
 		vendor = value_get(site->root, "vendor");
-	if (split(item, &parts, err) < 0 ||
+	if (case_split(item, &parts, err) < 0 ||
 	    names_set(names, "case", value_key(item->map, item->index), err) <
 		    0 ||
 	    names_set(names, "value", value ? value_text(value) : "", err) <
@@ -291,8 +291,8 @@ static int set_names(const struct flagperf_site *site,
 	     names_set(names, "log_path", value_text(log_path), err) < 0))
 		return -1;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		if (set_text(site, section, texts[i][0], texts[i][1], names,
-			     err) < 0)
+		if (case_set_text(site, section, texts[i][0], texts[i][1],
+				  names, err) < 0)
 			return -1;
 	if (set_fields(section, item, &parts, names, err) < 0 ||
 	    set_counts(section, item, names, err) < 0 ||
@@ -319,7 +319,7 @@ static const char *const own[] = {
 	"repeat", "command", "prepare",   "workdir", "processes", NULL,
 };
 
-static bool listed(const char *word, const char *const *list)
+static bool case_word_listed(const char *word, const char *const *list)
 {
 	while (*list && strcmp(*list, word) != 0)
 		list++;
@@ -372,9 +372,9 @@ static int yield_to_top(const struct flagperf_site *site, cJSON *cell,
 		const struct value *top = value_at(site->root, i);
 		cJSON *have = json_get(cell, key);
 
-		if (!have || listed(key, own))
+		if (!have || case_word_listed(key, own))
 			continue;
-		if (listed(key, joined)) {
+		if (case_word_listed(key, joined)) {
 			for (size_t k = 0; k < value_count(top); k++)
 				if (json_append(have,
 						value_to_json(value_at(top, k)),
@@ -392,7 +392,7 @@ static int yield_to_top(const struct flagperf_site *site, cJSON *cell,
 }
 
 /* Move the values of a map to another one. */
-static int merge(cJSON *to, cJSON *from, struct error *err)
+static int case_merge_map(cJSON *to, cJSON *from, struct error *err)
 {
 	while (from->child) {
 		cJSON *item = cJSON_DetachItemViaPointer(from, from->child);
@@ -417,12 +417,12 @@ static int add_more(const struct flagperf_case *item, cJSON *cell,
 
 		if (!strcmp(key, "data"))
 			continue;
-		if (listed(key, own))
+		if (case_word_listed(key, own))
 			return value_key_error(map, i, err,
 					       "the case sets this key itself");
 		more = value_to_json(value_at(map, i));
 		if ((cJSON_IsObject(have) && cJSON_IsObject(more)
-			     ? merge(have, more, err)
+			     ? case_merge_map(have, more, err)
 			     : json_put(cell, key, take(more), err)) < 0)
 			return -1;
 	}
@@ -430,9 +430,9 @@ static int add_more(const struct flagperf_case *item, cJSON *cell,
 }
 
 /* Add the docker options of the section, or else of the block. */
-static int add_options(const struct flagperf_site *site,
-		       const struct flagperf_section *section, cJSON *cell,
-		       struct error *err)
+static int case_add_options(const struct flagperf_site *site,
+			    const struct flagperf_section *section, cJSON *cell,
+			    struct error *err)
 {
 	const struct value *options = value_get(section->map, "options");
 	struct error why = { 0 };
@@ -569,7 +569,7 @@ int case_fill(const struct flagperf_site *site,
 		return -1;
 	choose_image(site, item, cell);
 	if (mount_logs(&names, cell, err) < 0 ||
-	    add_options(site, section, cell, err) < 0)
+	    case_add_options(site, section, cell, err) < 0)
 		return -1;
 	choose_devices(site, item, cell);
 	if (add_needs(value_get(section->book, "needs"), &names, item, cell,

@@ -27,8 +27,8 @@ void conf_clear(struct conf *conf)
 	*conf = (struct conf){ .values = NULL };
 }
 
-static int add_case(struct conf *conf, const char *file, unsigned line,
-		    const char *name, const char *text, struct error *err)
+static int conf_add_case(struct conf *conf, const char *file, unsigned line,
+			 const char *name, const char *text, struct error *err)
 {
 	struct conf_case *cases =
 		reallocarray(conf->cases, conf->count + 1, sizeof(*cases));
@@ -94,8 +94,8 @@ static int python_case(struct conf *conf, const char *path, const cJSON *entry,
 				      "%s:%u: CASES: %s: expected strings, the "
 				      "case and its data",
 				      path, line, name);
-	return add_case(conf, path, line, name, cJSON_GetStringValue(value),
-			err);
+	return conf_add_case(conf, path, line, name,
+			     cJSON_GetStringValue(value), err);
 }
 
 static int python_cases(struct conf *conf, const char *path, unsigned line,
@@ -165,8 +165,9 @@ static int yaml_cases(struct conf *conf, const struct value *cases,
 		if (value_kind(text) != VALUE_NULL &&
 		    value_expect(text, VALUE_SCALAR, err) < 0)
 			return -1;
-		if (add_case(conf, value_file(cases), value_key_line(cases, i),
-			     value_key(cases, i), value_text(text), err) < 0)
+		if (conf_add_case(conf, value_file(cases),
+				  value_key_line(cases, i), value_key(cases, i),
+				  value_text(text), err) < 0)
 			return -1;
 	}
 	return 0;

@@ -61,7 +61,7 @@ const char *flagperf_tree(const struct flagperf *flagperf)
 	return flagperf->site.tree;
 }
 
-static int nomem(const struct flagperf *flagperf, struct error *err)
+static int flagperf_nomem(const struct flagperf *flagperf, struct error *err)
 {
 	return error_nomem(err, value_file(flagperf->site.root));
 }
@@ -78,12 +78,12 @@ static int left_out(const struct flagperf *flagperf, struct flagperf_case *item,
 		return 0;
 	item->reason =
 		strdup(*value_text(why) ? value_text(why) : "without it");
-	return item->reason ? 1 : nomem(flagperf, err);
+	return item->reason ? 1 : flagperf_nomem(flagperf, err);
 }
 
-static int add_case(struct flagperf *flagperf,
-		    const struct flagperf_section *section, size_t index,
-		    cJSON *cells, struct error *err)
+static int flagperf_add_case(struct flagperf *flagperf,
+			     const struct flagperf_section *section,
+			     size_t index, cJSON *cells, struct error *err)
 {
 	struct flagperf_case *item = &flagperf->items[flagperf->count];
 	cJSON *cell = cJSON_CreateObject();
@@ -91,7 +91,7 @@ static int add_case(struct flagperf *flagperf,
 	int rc;
 
 	if (!cJSON_AddItemToArray(cells, cell))
-		return nomem(flagperf, err);
+		return flagperf_nomem(flagperf, err);
 	flagperf->count++;
 	*item = (struct flagperf_case){ .map = section->cases, .index = index };
 	rc = left_out(flagperf, item, err);
@@ -99,7 +99,7 @@ static int add_case(struct flagperf *flagperf,
 		rc = case_fill(&flagperf->site, section, item, cell, &why);
 	if (rc < 0 && flagperf->keep_going && why.code == EINVAL) {
 		item->reason = strdup(why.text);
-		rc = item->reason ? 1 : nomem(flagperf, err);
+		rc = item->reason ? 1 : flagperf_nomem(flagperf, err);
 	} else if (rc < 0 && why.code && err) {
 		*err = why;
 	}
@@ -111,7 +111,7 @@ static int add_case(struct flagperf *flagperf,
 	return cJSON_AddStringToObject(cell, "case",
 				       value_key(section->cases, index))
 		       ? 0
-		       : nomem(flagperf, err);
+		       : flagperf_nomem(flagperf, err);
 }
 
 static const char *const launcher_words[] = { "direct", "tree", NULL };
@@ -184,7 +184,7 @@ static int add_section(struct flagperf *flagperf, const char *name,
 			return value_expect(value_at(section.cases, i),
 					    VALUE_SCALAR, err);
 	for (size_t i = 0; i < value_count(section.cases); i++)
-		if (add_case(flagperf, &section, i, cells, err) < 0)
+		if (flagperf_add_case(flagperf, &section, i, cells, err) < 0)
 			return -1;
 	return 0;
 }
@@ -227,7 +227,7 @@ static int check_keys(const struct flagperf *flagperf, struct error *err)
 		calloc(count + value_count(suites) + 1, sizeof(char *));
 
 	if (!keys)
-		return nomem(flagperf, err);
+		return flagperf_nomem(flagperf, err);
 	memcpy(keys, own, sizeof(own));
 	for (size_t i = 0; i < value_count(suites); i++)
 		if (strcmp(value_key(suites, i), "training") != 0)
@@ -275,7 +275,7 @@ static int write_cells(struct flagperf *flagperf, cJSON *cells,
 				   "no cases in \"cases\" or in another suite");
 	text = cJSON_PrintUnformatted(cells);
 	if (!text)
-		return nomem(flagperf, err);
+		return flagperf_nomem(flagperf, err);
 	snprintf(name, sizeof(name), "%s: flagperf cells",
 		 value_file(flagperf->site.root));
 	flagperf->document =

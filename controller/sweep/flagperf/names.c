@@ -21,7 +21,8 @@ void names_clear(struct names *names)
 }
 
 /* The number of the first `size` bytes of name; names->count: not set. */
-static size_t find(const struct names *names, const char *name, size_t size)
+static size_t names_find(const struct names *names, const char *name,
+			 size_t size)
 {
 	size_t i = 0;
 
@@ -33,12 +34,12 @@ static size_t find(const struct names *names, const char *name, size_t size)
 
 bool names_has(const struct names *names, const char *name)
 {
-	return find(names, name, strlen(name)) < names->count;
+	return names_find(names, name, strlen(name)) < names->count;
 }
 
 const char *names_plain(const struct names *names, const char *name)
 {
-	size_t i = find(names, name, strlen(name));
+	size_t i = names_find(names, name, strlen(name));
 
 	return i < names->count ? names->items[i].plain : "";
 }
@@ -58,10 +59,10 @@ static char *without_doubles(const char *text)
 }
 
 /* Takes over the text; NULL: ENOMEM. */
-static int put(struct names *names, const char *name, char *text,
-	       struct error *err)
+static int names_put(struct names *names, const char *name, char *text,
+		     struct error *err)
 {
-	size_t i = find(names, name, strlen(name));
+	size_t i = names_find(names, name, strlen(name));
 	char *plain = text ? without_doubles(text) : NULL;
 	bool fresh = i == names->count;
 
@@ -100,7 +101,7 @@ int names_set(struct names *names, const char *name, const char *text,
 		if (buffer_append(&out, text, 1, err) < 0 ||
 		    (*text == '$' && buffer_text(&out, "$", err) < 0))
 			return -1;
-	return put(names, name, buffer_take(&out), err);
+	return names_put(names, name, buffer_take(&out), err);
 }
 
 int names_number(struct names *names, const char *name, uint64_t number,
@@ -113,7 +114,8 @@ int names_number(struct names *names, const char *name, uint64_t number,
 }
 
 /* 'It'\''s': a word of a shell's command line. */
-static int add_quoted(const char *text, struct buffer *out, struct error *err)
+static int names_add_quoted(const char *text, struct buffer *out,
+			    struct error *err)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
 				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -152,8 +154,8 @@ static int add_plain(const char *text, struct buffer *out, struct error *err)
 }
 
 /* interpolate_lookup_fn */
-static int look_up(void *arg, const char *name, struct buffer *out,
-		   struct error *err)
+static int names_look_up(void *arg, const char *name, struct buffer *out,
+			 struct error *err)
 {
 	static const struct {
 		const char *ending;
@@ -161,7 +163,7 @@ static int look_up(void *arg, const char *name, struct buffer *out,
 			   struct error *err);
 	} forms[] = {
 		{ "", add_plain },
-		{ "_shell", add_quoted },
+		{ "_shell", names_add_quoted },
 		{ "_below", add_below },
 		{ "_upper", add_upper },
 	};
@@ -175,7 +177,7 @@ static int look_up(void *arg, const char *name, struct buffer *out,
 		if (size <= ending ||
 		    strcmp(name + size - ending, forms[i].ending) != 0)
 			continue;
-		found = find(names, name, size - ending);
+		found = names_find(names, name, size - ending);
 		if (found < names->count)
 			return forms[i].add(names->items[found].text, out,
 					    err) < 0
@@ -188,7 +190,7 @@ static int look_up(void *arg, const char *name, struct buffer *out,
 int names_fill(const struct names *names, const struct value *template,
 	       struct buffer *out, struct error *err)
 {
-	const struct interpolator filler = { .lookup = look_up,
+	const struct interpolator filler = { .lookup = names_look_up,
 					     .arg = (void *)names };
 
 	return interpolate(&filler, value_text(template), true, template, out,
@@ -209,5 +211,5 @@ int names_make(struct names *names, const char *name,
 	for (size_t i = 0; !out.size && i < value_count(template); i++)
 		if (names_fill(names, value_at(template, i), &out, err) < 0)
 			return -1;
-	return put(names, name, buffer_take(&out), err);
+	return names_put(names, name, buffer_take(&out), err);
 }

@@ -15,7 +15,7 @@
 typedef int take_fn(cJSON *cell, const char *key, const char *value,
 		    struct error *err);
 
-static int nomem(struct error *err)
+static int docker_options_nomem(struct error *err)
 {
 	return error_nomem(err, "options");
 }
@@ -30,8 +30,8 @@ static cJSON *child(cJSON *cell, const char *key, bool list)
 		    : cJSON_AddObjectToObject(cell, key);
 }
 
-static int take_text(cJSON *cell, const char *key, const char *value,
-		     struct error *err)
+static int docker_option_take_text(cJSON *cell, const char *key,
+				   const char *value, struct error *err)
 {
 	return json_put(cell, key, cJSON_CreateString(value), err);
 }
@@ -44,8 +44,8 @@ static int take_item(cJSON *cell, const char *key, const char *value,
 }
 
 /* NAME=VALUE. A name alone would take the value of docker's environment. */
-static int take_pair(cJSON *cell, const char *key, const char *value,
-		     struct error *err)
+static int docker_option_take_pair(cJSON *cell, const char *key,
+				   const char *value, struct error *err)
 {
 	const char *equals = strchr(value, '=');
 	char name[128];
@@ -69,7 +69,7 @@ int docker_mount(cJSON *cell, const char *host, const char *inside,
 	if (!cJSON_AddStringToObject(mount, "host", host) ||
 	    !cJSON_AddStringToObject(mount, "container", inside) ||
 	    (read_only && !cJSON_AddBoolToObject(mount, "read_only", true)))
-		return nomem(err);
+		return docker_options_nomem(err);
 	return json_append(child(cell, "mounts", true), take(mount), err);
 }
 
@@ -83,7 +83,7 @@ static int take_volume(cJSON *cell, const char *key, const char *value,
 	char *inside, *mode = NULL;
 
 	if (!copy)
-		return nomem(err);
+		return docker_options_nomem(err);
 	inside = strchr(copy, ':');
 	if (inside) {
 		*inside++ = 0;
@@ -110,7 +110,7 @@ static int take_mount(cJSON *cell, const char *key, const char *value,
 	char *rest = copy, *part;
 
 	if (!copy)
-		return nomem(err);
+		return docker_options_nomem(err);
 	while ((part = strsep(&rest, ","))) {
 		char *is = strchr(part, '=');
 
@@ -172,26 +172,27 @@ static const struct option {
 	{ "--volume", false, "mounts", take_volume },
 	{ "-v", false, "mounts", take_volume },
 	{ "--mount", false, "mounts", take_mount },
-	{ "--env", false, "env", take_pair },
-	{ "-e", false, "env", take_pair },
-	{ "--ulimit", false, "ulimits", take_pair },
+	{ "--env", false, "env", docker_option_take_pair },
+	{ "-e", false, "env", docker_option_take_pair },
+	{ "--ulimit", false, "ulimits", docker_option_take_pair },
 	{ "--cap-add", false, "capabilities", take_item },
 	{ "--security-opt", false, "security", take_item },
-	{ "--shm-size", false, "shm", take_text },
-	{ "--ipc", false, "ipc", take_text },
-	{ "--network", false, "network", take_text },
-	{ "--net", false, "network", take_text },
-	{ "--user", false, "user", take_text },
-	{ "-u", false, "user", take_text },
-	{ "--memory", false, "memory", take_text },
-	{ "-m", false, "memory", take_text },
-	{ "--cpus", false, "cpus", take_text },
+	{ "--shm-size", false, "shm", docker_option_take_text },
+	{ "--ipc", false, "ipc", docker_option_take_text },
+	{ "--network", false, "network", docker_option_take_text },
+	{ "--net", false, "network", docker_option_take_text },
+	{ "--user", false, "user", docker_option_take_text },
+	{ "-u", false, "user", docker_option_take_text },
+	{ "--memory", false, "memory", docker_option_take_text },
+	{ "-m", false, "memory", docker_option_take_text },
+	{ "--cpus", false, "cpus", docker_option_take_text },
 };
 /* clang-format on */
 #define OPTIONS (sizeof(options) / sizeof(options[0]))
 
 /* The words of a shell's command line, without expansions. */
-static int split(const char *text, struct strings *words, struct error *err)
+static int docker_options_split(const char *text, struct strings *words,
+				struct error *err)
 {
 	owned(buffer_clear) struct buffer word;
 
@@ -226,7 +227,8 @@ static int split(const char *text, struct strings *words, struct error *err)
 }
 
 /* The option that the word names; *value: what stands behind a `=`, or NULL. */
-static const struct option *find(const char *word, const char **value)
+static const struct option *docker_option_find(const char *word,
+					       const char **value)
 {
 	size_t size = strcspn(word, "=");
 
@@ -238,7 +240,7 @@ static const struct option *find(const char *word, const char **value)
 	return NULL;
 }
 
-static int unknown(const char *word, struct error *err)
+static int docker_option_refuse(const char *word, struct error *err)
 {
 	const char *names[OPTIONS + 1] = { NULL };
 	const char *near;
@@ -259,14 +261,14 @@ int docker_options(const char *text, cJSON *cell, options_fn *fn, void *arg,
 {
 	owned(strings_clear) struct strings words = { 0 };
 
-	if (split(text, &words, err) < 0)
+	if (docker_options_split(text, &words, err) < 0)
 		return -1;
 	for (size_t i = 0; i < words.count; i++) {
 		const char *word = words.items[i], *value;
-		const struct option *option = find(word, &value);
+		const struct option *option = docker_option_find(word, &value);
 
 		if (!option)
-			return unknown(word, err);
+			return docker_option_refuse(word, err);
 		if (!option->flag && !value) {
 			if (++i == words.count)
 				return error_set(err, EINVAL, "%s has no value",

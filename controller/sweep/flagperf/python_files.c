@@ -56,7 +56,7 @@ int python_files_command(const struct strings *paths, struct strings *argv,
 
 /* What python3 printed is checked once; the rest of this file relies on it. */
 
-static bool whole(const cJSON *item, double from, double to)
+static bool python_number_whole(const cJSON *item, double from, double to)
 {
 	return cJSON_IsNumber(item) && item->valuedouble >= from &&
 	       item->valuedouble <= to &&
@@ -76,7 +76,8 @@ static bool has_keys(const cJSON *object, const char *const *keys)
 
 static bool good_number(const cJSON *item)
 {
-	return whole(item, -9007199254740992.0, 9007199254740992.0);
+	return python_number_whole(item, -9007199254740992.0,
+				   9007199254740992.0);
 }
 
 /* A key of a dict, or a value without parts. */
@@ -97,7 +98,7 @@ static bool good_found(const cJSON *item)
 
 	return cJSON_IsObject(item) && has_keys(item, found) &&
 	       cJSON_IsString(item->child) &&
-	       whole(item->child->next, 1, LINE_MAX_NUMBER);
+	       python_number_whole(item->child->next, 1, LINE_MAX_NUMBER);
 }
 
 static bool good_value(const cJSON *item, unsigned depth);
@@ -108,7 +109,7 @@ static bool good_entry(const cJSON *entry, unsigned depth)
 
 	return cJSON_IsArray(entry) && cJSON_GetArraySize(entry) == 3 &&
 	       good_scalar(entry->child) &&
-	       whole(entry->child->next, 1, LINE_MAX_NUMBER) &&
+	       python_number_whole(entry->child->next, 1, LINE_MAX_NUMBER) &&
 	       (good_found(value) || good_value(value, depth));
 }
 
@@ -144,13 +145,13 @@ static bool good_value(const cJSON *item, unsigned depth)
 	return true;
 }
 
-static bool good_name(const cJSON *item)
+static bool python_name_valid(const cJSON *item)
 {
 	const cJSON *value = cJSON_GetArrayItem(item, 2);
 
 	return cJSON_IsArray(item) && cJSON_GetArraySize(item) == 3 &&
 	       cJSON_IsString(item->child) && *item->child->valuestring &&
-	       whole(item->child->next, 1, LINE_MAX_NUMBER) &&
+	       python_number_whole(item->child->next, 1, LINE_MAX_NUMBER) &&
 	       (good_found(value) || good_value(value, 0));
 }
 
@@ -165,13 +166,14 @@ static bool good_file(const cJSON *file)
 		return false;
 	if (has_keys(file, refused))
 		return cJSON_IsString(file->child) &&
-		       whole(file->child->next, 0, LINE_MAX_NUMBER) &&
-		       whole(file->child->next->next, 1, 4095);
+		       python_number_whole(file->child->next, 0,
+					   LINE_MAX_NUMBER) &&
+		       python_number_whole(file->child->next->next, 1, 4095);
 	if (!has_keys(file, read) || !cJSON_IsArray(file->child))
 		return false;
 	cJSON_ArrayForEach(item, file->child)
 	{
-		if (!good_name(item))
+		if (!python_name_valid(item))
 			return false;
 	}
 	return true;

@@ -26,7 +26,7 @@ int json_append(cJSON *list, cJSON *item, struct error *err)
 	return error_nomem(err, "flagperf");
 }
 
-static int nomem(const struct value *template, struct error *err)
+static int template_nomem(const struct value *template, struct error *err)
 {
 	return error_nomem(err, value_file(template));
 }
@@ -53,11 +53,12 @@ static int fill_scalar(const struct value *template, const struct names *names,
 		*made = cJSON_CreateBool(*text == 't');
 	else
 		*made = cJSON_CreateString(text);
-	return *made ? 0 : nomem(template, err);
+	return *made ? 0 : template_nomem(template, err);
 }
 
-static int fill_value(const struct value *template, const struct names *names,
-		      cJSON **made, struct error *err)
+static int template_fill_value(const struct value *template,
+			       const struct names *names, cJSON **made,
+			       struct error *err)
 {
 	int rc;
 
@@ -66,7 +67,7 @@ static int fill_value(const struct value *template, const struct names *names,
 	*made = value_kind(template) == VALUE_LIST ? cJSON_CreateArray()
 						   : cJSON_CreateObject();
 	if (!*made)
-		return nomem(template, err);
+		return template_nomem(template, err);
 	rc = value_kind(template) == VALUE_LIST
 		     ? template_list(template, names, *made, err)
 		     : template_fill(template, names, *made, err);
@@ -108,7 +109,7 @@ int template_list(const struct value *template, const struct names *names,
 			return -1;
 		if (rc)
 			continue;
-		if (fill_value(item, names, &made, err) < 0)
+		if (template_fill_value(item, names, &made, err) < 0)
 			return -1;
 		if (!made && value_kind(item) == VALUE_SCALAR)
 			made = cJSON_CreateString("");
@@ -147,7 +148,7 @@ int template_fill(const struct value *template, const struct names *names,
 				return -1;
 			continue;
 		}
-		if (fill_value(value, names, &made, err) < 0)
+		if (template_fill_value(value, names, &made, err) < 0)
 			return -1;
 		if (!made)
 			cJSON_DeleteItemFromObjectCaseSensitive(cell, key);
