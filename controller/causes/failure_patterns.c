@@ -131,8 +131,8 @@ static int failure_pattern_add(struct failure_patterns *patterns,
 	return 0;
 }
 
-static int read_flag(const struct value *entry, const char *key, bool *flag,
-		     struct error *err)
+static int pattern_read_flag(const struct value *entry, const char *key,
+			     bool *flag, struct error *err)
 {
 	const struct value *value = value_get(entry, key);
 
@@ -161,10 +161,12 @@ static int read_cause(struct failure_patterns *patterns,
 	if (value_enum(class, class_names, &number, err) < 0 ||
 	    value_u32(order, 1, 99, &meaning.order, err) < 0 ||
 	    value_expect(match, VALUE_LIST, err) < 0 ||
-	    read_flag(entry, "traceback", &meaning.traceback, err) < 0 ||
-	    read_flag(entry, "final", &meaning.final, err) < 0 ||
-	    read_flag(entry, "ends", &meaning.ends, err) < 0 ||
-	    read_flag(entry, "blameless", &meaning.blameless, err) < 0 ||
+	    pattern_read_flag(entry, "traceback", &meaning.traceback, err) <
+		    0 ||
+	    pattern_read_flag(entry, "final", &meaning.final, err) < 0 ||
+	    pattern_read_flag(entry, "ends", &meaning.ends, err) < 0 ||
+	    pattern_read_flag(entry, "blameless", &meaning.blameless, err) <
+		    0 ||
 	    (signal &&
 	     value_string(signal, sizeof(meaning.signal) - 1, &name, err) < 0))
 		return -1;
@@ -197,7 +199,7 @@ static int read_fact(struct failure_patterns *patterns,
 			return -1;
 		meaning.section = number ? SECTION_OTHERS : SECTION_ROOT;
 	}
-	if (read_flag(entry, "gives_up", &meaning.gives_up, err) < 0)
+	if (pattern_read_flag(entry, "gives_up", &meaning.gives_up, err) < 0)
 		return -1;
 	return failure_pattern_add(patterns, FAILURE_FACT, match, &meaning,
 				   err);

@@ -47,8 +47,8 @@ static int read_command(const struct cell_texts *texts, enum sweep_key key,
 	return 0;
 }
 
-static int read_env(const struct cell_texts *texts, struct strings *env,
-		    struct error *err)
+static int cell_read_env(const struct cell_texts *texts, struct strings *env,
+			 struct error *err)
 {
 	const struct cells *cells = texts->cells;
 
@@ -431,7 +431,7 @@ int container_read(struct cells *cells, const struct value *const *values,
 	if (container_read_image(texts, cell, err) < 0 ||
 	    read_command(texts, KEY_COMMAND, &container->argv, err) < 0 ||
 	    read_command(texts, KEY_PREPARE, &container->prepare, err) < 0 ||
-	    read_env(texts, &container->env, err) < 0 ||
+	    cell_read_env(texts, &container->env, err) < 0 ||
 	    container_read_mounts(texts, container, err) < 0 ||
 	    container_read_files(texts, container, err) < 0 ||
 	    container_read_ulimits(texts, &container->ulimits, err) < 0 ||

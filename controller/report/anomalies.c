@@ -117,7 +117,8 @@ static int add_repeats(const struct cell_figures *cell, struct error *err)
 /* Neighbours. */
 
 /* The n-th value in the words; false: there are fewer. */
-static bool value_at(const char *words, size_t n, struct cell_place *place)
+static bool neighbour_value_at(const char *words, size_t n,
+			       struct cell_place *place)
 {
 	const char *equals;
 
@@ -239,7 +240,8 @@ static int find_jumps(struct cell_figures *cells, size_t count)
 
 		for (size_t i = 0; i < count; i++) {
 			places[n].cell = &cells[i];
-			if (!value_at(cells[i].words, axis, &places[n]))
+			if (!neighbour_value_at(cells[i].words, axis,
+						&places[n]))
 				continue;
 			place_read_number(&places[n++]);
 		}

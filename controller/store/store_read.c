@@ -117,7 +117,7 @@ static uint32_t column_u32(sqlite3_stmt *statement, int column)
 	return (uint32_t)sqlite3_column_int64(statement, column);
 }
 
-static const char *column_text(sqlite3_stmt *statement, int column)
+static const char *row_column_text(sqlite3_stmt *statement, int column)
 {
 	return (const char *)sqlite3_column_text(statement, column);
 }
@@ -137,9 +137,9 @@ static int sweep_row_visit(sqlite3_stmt *statement, const struct visit *visit,
 {
 	const struct sweep_row row = {
 		.id = column_u64(statement, 0),
-		.name = column_text(statement, 1),
-		.text = column_text(statement, 2),
-		.client = column_text(statement, 3),
+		.name = row_column_text(statement, 1),
+		.text = row_column_text(statement, 2),
+		.client = row_column_text(statement, 3),
 		.submitted_ms = sqlite3_column_int64(statement, 4),
 	};
 
@@ -151,27 +151,27 @@ static int sweep_row_visit(sqlite3_stmt *statement, const struct visit *visit,
 static int job_row_visit(sqlite3_stmt *statement, const struct visit *visit,
 			 struct error *err)
 {
-	const char *failure = column_text(statement, 9);
+	const char *failure = row_column_text(statement, 9);
 	const struct job_row row = {
 		.id = column_u64(statement, 0),
 		.sweep = column_u64(statement, 1),
 		.cell_index = column_u64(statement, 2),
-		.key = column_text(statement, 3),
+		.key = row_column_text(statement, 3),
 		.repeat = column_u32(statement, 4),
 		.priority = sqlite3_column_int64(statement, 5),
-		.spec = column_text(statement, 6),
-		.state = job_state_from(column_text(statement, 7)),
+		.spec = row_column_text(statement, 6),
+		.state = job_state_from(row_column_text(statement, 7)),
 		.attempt = column_u32(statement, 8),
 		.failure = failure_from(failure),
-		.text = column_text(statement, 10),
+		.text = row_column_text(statement, 10),
 		.queued_ms = sqlite3_column_int64(statement, 11),
 		.started_ms = sqlite3_column_int64(statement, 12),
 		.ended_ms = sqlite3_column_int64(statement, 13),
-		.allocation = column_text(statement, 14),
+		.allocation = row_column_text(statement, 14),
 		.origin = column_u64(statement, 15),
 		.first_attempt = column_u32(statement, 16),
-		.cell = column_text(statement, 17),
-		.vendor = column_text(statement, 18),
+		.cell = row_column_text(statement, 17),
+		.vendor = row_column_text(statement, 18),
 		.nodes = column_u32(statement, 19),
 		.devices = column_u32(statement, 20),
 		.step = column_u64(statement, 21),
@@ -197,8 +197,8 @@ static int event_row(sqlite3_stmt *statement, const struct visit *visit,
 		.job = column_u64(statement, 1),
 		.attempt = column_u32(statement, 2),
 		.time_ms = sqlite3_column_int64(statement, 3),
-		.kind = column_text(statement, 4),
-		.data = column_text(statement, 5),
+		.kind = row_column_text(statement, 4),
+		.data = row_column_text(statement, 5),
 	};
 
 	if (!row.kind)
@@ -221,12 +221,12 @@ static char *put_together(const char *json, size_t at, const char *shared)
 static int result_row(sqlite3_stmt *statement, const struct visit *visit,
 		      struct error *err)
 {
-	const char *shared = column_text(statement, 4);
+	const char *shared = row_column_text(statement, 4);
 	owned_free char *whole = NULL;
 	struct result_row row = {
 		.job = column_u64(statement, 0),
 		.attempt = column_u32(statement, 1),
-		.json = column_text(statement, 2),
+		.json = row_column_text(statement, 2),
 	};
 
 	if (row.json && shared) {
@@ -243,11 +243,11 @@ static int node_row_visit(sqlite3_stmt *statement, const struct visit *visit,
 			  struct error *err)
 {
 	const struct node_row row = {
-		.name = column_text(statement, 0),
+		.name = row_column_text(statement, 0),
 		.drained = sqlite3_column_int(statement, 1),
-		.facts = column_text(statement, 2),
+		.facts = row_column_text(statement, 2),
 		.seen_ms = sqlite3_column_int64(statement, 3),
-		.settings = column_text(statement, 4),
+		.settings = row_column_text(statement, 4),
 	};
 
 	if (!row.name)
@@ -259,19 +259,19 @@ static int key_row(sqlite3_stmt *statement, const struct visit *visit,
 		   struct error *err)
 {
 	const struct key_row row = {
-		.public = column_text(statement, 0),
-		.name = column_text(statement, 1),
-		.role = column_text(statement, 2),
-		.machine = column_text(statement, 3),
-		.grants = column_text(statement, 4),
-		.for_name = column_text(statement, 5),
+		.public = row_column_text(statement, 0),
+		.name = row_column_text(statement, 1),
+		.role = row_column_text(statement, 2),
+		.machine = row_column_text(statement, 3),
+		.grants = row_column_text(statement, 4),
+		.for_name = row_column_text(statement, 5),
 		.uses = column_u32(statement, 6),
 		.renew = sqlite3_column_int(statement, 7),
 		.until_ms = sqlite3_column_int64(statement, 8),
-		.by = column_text(statement, 9),
+		.by = row_column_text(statement, 9),
 		.since_ms = sqlite3_column_int64(statement, 10),
 		.revoked_ms = sqlite3_column_int64(statement, 11),
-		.network = column_text(statement, 12),
+		.network = row_column_text(statement, 12),
 	};
 
 	if (!row.public || !row.name || !row.role || !row.by)
@@ -285,13 +285,13 @@ static int audit_row_visit(sqlite3_stmt *statement, const struct visit *visit,
 	const struct audit_row row = {
 		.seq = column_u64(statement, 0),
 		.time_ms = sqlite3_column_int64(statement, 1),
-		.who = column_text(statement, 2),
-		.role = column_text(statement, 3),
-		.address = column_text(statement, 4),
-		.act = column_text(statement, 5),
-		.request = column_text(statement, 6),
-		.refusal = column_text(statement, 7),
-		.chain = column_text(statement, 8),
+		.who = row_column_text(statement, 2),
+		.role = row_column_text(statement, 3),
+		.address = row_column_text(statement, 4),
+		.act = row_column_text(statement, 5),
+		.request = row_column_text(statement, 6),
+		.refusal = row_column_text(statement, 7),
+		.chain = row_column_text(statement, 8),
 	};
 
 	if (!row.who || !row.role || !row.address || !row.act || !row.request)
@@ -523,9 +523,9 @@ static int pin_row(sqlite3_stmt *statement, const struct visit *visit,
 {
 	struct pin_row row = {
 		.sweep = column_u64(statement, 0),
-		.image = column_text(statement, 1),
-		.found = column_text(statement, 2),
-		.node = column_text(statement, 3),
+		.image = row_column_text(statement, 1),
+		.found = row_column_text(statement, 2),
+		.node = row_column_text(statement, 3),
 	};
 
 	return visit->fn.pin(&row, visit->arg);
@@ -545,8 +545,8 @@ static int login_row(sqlite3_stmt *statement, const struct visit *visit,
 {
 	const struct login_row row = {
 		.sweep = column_u64(statement, 0),
-		.registry = column_text(statement, 1),
-		.sealed = column_text(statement, 2),
+		.registry = row_column_text(statement, 1),
+		.sealed = row_column_text(statement, 2),
 	};
 
 	if (!row.registry)
@@ -567,7 +567,7 @@ static int count_row(sqlite3_stmt *statement, const struct visit *visit,
 		     struct error *err)
 {
 	uint64_t *counts = visit->arg;
-	enum job_state state = job_state_from(column_text(statement, 0));
+	enum job_state state = job_state_from(row_column_text(statement, 0));
 
 	if (state == JOB_NONE)
 		return error_set(err, EPROTO, "store: unknown state");

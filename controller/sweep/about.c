@@ -18,7 +18,8 @@ static const char *const align_keys[] = {
 };
 /* clang-format on */
 
-static int read_texts(const struct value *map, cJSON *to, struct error *err)
+static int about_read_texts(const struct value *map, cJSON *to,
+			    struct error *err)
 {
 	const char *text;
 
@@ -126,7 +127,7 @@ int about_read(const struct value *root, cJSON **about, struct error *err)
 	to = cJSON_CreateObject();
 	if (!to)
 		return error_nomem(err, "about");
-	if ((texts && read_texts(texts, to, err) < 0) ||
+	if ((texts && about_read_texts(texts, to, err) < 0) ||
 	    (align &&
 	     read_align(align, cJSON_AddObjectToObject(to, "align"), err) < 0))
 		return -1;

@@ -329,8 +329,8 @@ static int read_contains(struct rule *rule, const struct value *contains,
 	return 0;
 }
 
-static int read_expression(struct extract_rules *rules, struct rule *rule,
-			   const struct value *match, struct error *err)
+static int rule_read_expression(struct extract_rules *rules, struct rule *rule,
+				const struct value *match, struct error *err)
 {
 	const char *text;
 
@@ -589,7 +589,7 @@ int rule_read(struct extract_rules *rules, const struct value *value,
 	if (rule->kind == RULE_DICT) {
 		if (read_dict(rules, rule, form, err) < 0)
 			return -1;
-	} else if (read_expression(rules, rule, form, err) < 0) {
+	} else if (rule_read_expression(rules, rule, form, err) < 0) {
 		return -1;
 	}
 	if (rule->kind == RULE_MATCH && rule_check_groups(rule, form, err) < 0)
