@@ -59,8 +59,8 @@ is "$(row '.provenance.environment.clock.synchronised != null and
 	"as it was then"
 is "$(row '.provenance.hosts | map("\(.nodes[0]) \(.driver)") | sort | join(", ")')" \
 	"a1 535.129.03, a2 550.54.15" "nodes that differ have entries of their own"
-is "$(row '.result.flags | map(select(startswith("driver"))) | .[0]')" \
-	"driver differs: 535.129.03 (a1); 550.54.15 (a2)" \
+is "$(row '.result.flags | map(select(.code == "drivers-differ")) | .[0].words[0]')" \
+	"535.129.03 (a1); 550.54.15 (a2)" \
 	"different drivers are a warning"
 is "$(row '.result | "\(.memory_by_rank_mib | map(. - 69960) | join(" ")) of
 	\(.usage.mem_total_mib) \(.chip_memory_gib)" | gsub("\\s+"; " ")')" \
@@ -123,7 +123,7 @@ like "$(job_get "$JOB" '"\(.failure): \(.text)"')" \
 must submit_tool warned vendor=nvidia devices=2 foreign_processes=warn \
 	"$LAB_LIMITS" exit 0
 must wait_job "$JOB" completed 30
-like "$(job_get "$JOB" '.result.flags[]')" "a1: container theirs holds $card" \
+like "$(job_get "$JOB" '.result.flags[] | .words | join(": ")')" "a1: container theirs holds $card" \
 	"or is a warning, where the sweep says so"
 must dk e1 rm -f theirs >/dev/null
 ok 'cluster_clean' "nothing is left on the nodes"

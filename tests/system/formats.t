@@ -31,7 +31,7 @@ must submit_tool found log=auto show /host/log
 must wait_job "$JOB" completed 30
 is "$(job_get "$JOB" '"\(.provenance.log) \(.result.steps) \(.result.loss.last)"')" \
 	'torchtitan 20 3.25' "the format of a log is found"
-is "$(job_get "$JOB" '.result.flags | map(select(test("formats"))) | length')" 0 \
+is "$(job_get "$JOB" '.result.flags | map(select(.code == "formats-tied")) | length')" 0 \
 	"and no other fits as well"
 run cli report "$SWEEP" --recompute --format json
 ok 'grep -q "1 results\? recomputed, 0 differ" "$BED/err"' \
@@ -50,7 +50,7 @@ mkdir "$BED/host/tied"
 } >"$BED/host/tied/log"
 must submit_tool tied log=auto show /host/log
 must wait_job "$JOB" completed 30
-is "$(job_get "$JOB" '.result.flags | map(select(test("formats match"))) | length')" 1 \
+is "$(job_get "$JOB" '.result.flags | map(select(.code == "formats-tied")) | length')" 1 \
 	"two formats that read as much, but not the same, are told"
 
 mkdir "$BED/host/own"
@@ -102,9 +102,9 @@ must submit_tool other log=nanogpt show /host/log
 must wait_job "$JOB" failed 30
 is "$(job_get "$JOB" .failure)" no-metric \
 	"a log that is not in the named format gives no figures"
-is "$(job_get "$JOB" '.result.flags | map(select(test("^no format reads .*[0-9]"))) | length > 0')" \
+is "$(job_get "$JOB" '.result.flags | map(select(.code == "line-unread" and (.words[0] | test("[0-9]")))) | length > 0')" \
 	true "but the lines that look most like them"
-like "$(job_get "$JOB" '.result.flags | last')" 'run `regatta extract`' "and what to try"
+is "$(job_get "$JOB" '.result.flags | last.code')" learn "and what to try"
 must submit_tool nothing log=auto print 1000
 must wait_job "$JOB" failed 30
 is "$(job_get "$JOB" .failure)" no-metric "nor does one that is in none"
@@ -114,7 +114,7 @@ mkdir "$BED/host/strange"
 printf 'stroke %s: lost 2.%s in time 3.5, 88 tokens\n' 1 1 2 2 >"$BED/host/strange/log"
 must submit_tool strange log=auto show /host/log
 must wait_job "$JOB" failed 30
-is "$(job_get "$JOB" '.result.flags | map(select(test("no format reads.*: stroke 1"))) | length')" 1 \
+is "$(job_get "$JOB" '.result.flags | map(select(.code == "line-unread" and (.words[0] | test("stroke 1")))) | length')" 1 \
 	"with the lines that look most like figures"
 
 give default torchtitan

@@ -136,7 +136,7 @@ failing=$JOB
 wait_for "(( \$(lines $failing '\"error\":') >= 1 ))" 30
 touch "$BED/host/failing/go"
 must wait_job "$failing" completed 30
-is "$(job_get "$failing" '.result.flags[0]')" \
+is "$(job_get "$failing" '.result.flags[0].words | join(": monitor: ")')" \
 	"n1: monitor: invented-smi: exit code 9: no driver" \
 	"a tool that fails is told in the result"
 is "$(usage "$failing" .energy_j)" null "and there is no energy, rather than 0"
@@ -147,7 +147,7 @@ hanging=$JOB
 wait_for "(( \$(lines $hanging '\"error\":') >= 1 ))" 30
 touch "$BED/host/hanging/go"
 must wait_job "$hanging" completed 30
-is "$(job_get "$hanging" '.result.flags[0]')" \
+is "$(job_get "$hanging" '.result.flags[0].words | join(": monitor: ")')" \
 	"n1: monitor: invented-smi: still running after 5000 ms; killed" \
 	"one that hangs is killed, and told"
 must wait_sweep "$SWEEP" 30
