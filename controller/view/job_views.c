@@ -115,24 +115,30 @@ static void task_put(struct view_row *row, const void *of)
 		  text);
 }
 
+static void end_number(struct view_row *row, double number)
+{
+	if (isnan(number))
+		view_text(row, "-");
+	else
+		view_cell(row, NULL, "%.0f", number);
+}
+
 static void end_put(struct view_row *row, const void *of)
 {
 	const struct end_info *end = of;
 	int64_t at = (int64_t)end->ended_ms;
-	char log[32] = "", step[32] = "-";
+	char log[32] = "";
 
 	if (!row->table)
 		snprintf(log, sizeof(log), "log/%llu",
 			 (ull)((const struct end_shown *)of)->job);
-	if (!isnan(end->step))
-		snprintf(step, sizeof(step), "%.0f", end->step);
 	view_cell(row, MARK(.path = log, .number = end->rank), "%u", end->rank);
 	view_text(row, end->node);
 	view_clock(row, at);
 	view_text(row, at ? human_time(at - row->at_ms).text : "-");
-	view_cell(row, NULL, "%lld", (long long)end->exit_code);
-	view_count(row, end->signal);
-	view_text(row, step);
+	end_number(row, end->exit_code);
+	end_number(row, end->signal);
+	end_number(row, end->step);
 	view_text(row, end->line);
 }
 
