@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 
 #define FCHMODAT2 452
 #define IO_URING_SETUP 425
@@ -49,6 +50,22 @@ static long at_folder(long call, const char *name, long a, long b, long c)
 }
 
 #ifdef __x86_64__
+/* Does the kernel take calls of 32-bit programs? If not, it kills the caller,
+ * and the filter has nothing to refuse.
+ */
+static bool has_32bit_calls(void)
+{
+	pid_t child = fork();
+	int status = 0, rc;
+
+	if (child == 0) {
+		__asm__ volatile("int $0x80" : "=a"(rc) : "a"(20) : "memory");
+		_exit(0); /* 20: getpid */
+	}
+	return child > 0 && waitpid(child, &status, 0) == child &&
+	       WIFEXITED(status);
+}
+
 /* chmod of a 32-bit program: its path must lie below 4 GiB. */
 static long chmod_32(const char *name, unsigned int mode)
 {
@@ -56,7 +73,8 @@ static long chmod_32(const char *name, unsigned int mode)
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
 	int rc;
 
-	if (path == MAP_FAILED)
+	errno = EPERM;
+	if (path == MAP_FAILED || !has_32bit_calls())
 		return -1;
 	snprintf(path, PATH_MAX * 2, "%s/%s", folder, name);
 	__asm__ volatile("int $0x80"
@@ -73,6 +91,9 @@ static long fchmodat2_32(unsigned int mode)
 {
 	int rc;
 
+	errno = ENOSYS;
+	if (!has_32bit_calls())
+		return -1;
 	/* A descriptor that is none: only the filter can answer ENOSYS. */
 	__asm__ volatile("int $0x80"
 			 : "=a"(rc)
