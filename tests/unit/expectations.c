@@ -110,11 +110,13 @@ static void add_range(cJSON *view, const char *name, const char *figure)
 	cJSON_AddNumberToObject(range, "count", count);
 	for (int i = 0; i < 2; i++) {
 		const cJSON *step = get(ends[i], "step");
-		cJSON *end = cJSON_CreateNull();
+		cJSON *end;
 
-		if (ends[i] && get(ends[i], figure) == step) {
+		if (!ends[i]) {
+			end = cJSON_CreateNull();
+		} else if (get(ends[i], figure) == step) {
 			end = cJSON_Duplicate(step, true);
-		} else if (ends[i]) {
+		} else {
 			end = cJSON_CreateArray();
 			cJSON_AddItemToArray(end, cJSON_Duplicate(step, true));
 			cJSON_AddItemToArray(end, cJSON_Duplicate(get(ends[i],
