@@ -243,11 +243,6 @@ const struct collected_file *task_files(const struct task *task, size_t *count)
 	return task->files;
 }
 
-bool task_collecting(const struct task *task)
-{
-	return task->collecting;
-}
-
 bool task_crowded(const struct task *task)
 {
 	return task->crowded;

@@ -76,8 +76,6 @@ int64_t task_exit_code(const struct task *task);
 const struct stream_size *task_streams(const struct task *task, size_t *count);
 /* Its collected files, once it has ended. */
 const struct collected_file *task_files(const struct task *task, size_t *count);
-/* Is its agent still collecting files? */
-bool task_collecting(const struct task *task);
 /* Are streams of it dropped, because the job has too many? */
 bool task_crowded(const struct task *task);
 /* The transfer of its image (image_progress.h); NULL: none is reported. */

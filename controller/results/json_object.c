@@ -25,13 +25,6 @@ const char *row_text(const cJSON *row, const char *path)
 	return cJSON_GetStringValue(row_at(row, path));
 }
 
-double number_at(const cJSON *row, const char *path)
-{
-	const cJSON *value = row_at(row, path);
-
-	return cJSON_IsNumber(value) ? value->valuedouble : 0;
-}
-
 double row_double(const cJSON *row, const char *path)
 {
 	return cJSON_GetNumberValue(row_at(row, path));

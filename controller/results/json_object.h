@@ -14,8 +14,7 @@ const cJSON *row_at(const cJSON *row, const char *path);
 /* The text there; NULL: none. */
 const char *row_text(const cJSON *row, const char *path);
 
-/* The number at a path; if there is none, number_at(): 0, row_double(): NAN. */
-double number_at(const cJSON *row, const char *path);
+/* The number at a path; NAN: none. */
 double row_double(const cJSON *row, const char *path);
 
 /* A number, or its number_word(). The caller deletes it; NULL: ENOMEM. */

@@ -305,19 +305,6 @@ int remark_add(struct remark **list, size_t *count,
 	return 0;
 }
 
-int remark_add_text(struct remark **list, size_t *count, const char *text,
-		    struct error *err)
-{
-	struct remark *to = remark_append(list, count);
-
-	if (!to)
-		return error_nomem(err, "remark");
-	if (string_set(&to->text, text, err) < 0)
-		return -1;
-	++*count;
-	return 0;
-}
-
 static bool mark_is_filled(const struct remark *remark,
 			   const struct remark_mark *mark)
 {
@@ -427,11 +414,6 @@ cJSON *remarks_sentences(const struct remark *list, size_t count)
 		}
 	}
 	return take(sentences);
-}
-
-bool remark_is(const struct remark *remark, enum remark_code code)
-{
-	return remark->code && code_find(remark->code) == code;
 }
 
 const char *remark_code_name(enum remark_code code)

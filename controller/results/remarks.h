@@ -92,10 +92,6 @@ struct remark_said {
 int remark_add(struct remark **list, size_t *count,
 	       const struct remark_said *said, struct error *err);
 
-/* Append a remark that is only a text. */
-int remark_add_text(struct remark **list, size_t *count, const char *text,
-		    struct error *err);
-
 /* The sentence: in text[0..size), or the remark's own text. Of a code that only
  * a newer version knows: "code: numbers; words".
  */
@@ -104,9 +100,6 @@ const char *remark_sentence(const struct remark *remark, enum language language,
 
 /* The English sentences as a JSON list; the caller deletes it. NULL: ENOMEM. */
 cJSON *remarks_sentences(const struct remark *list, size_t count);
-
-/* Is it a remark of that code? */
-bool remark_is(const struct remark *remark, enum remark_code code);
 
 /* For tests: the name of a code, and its sentence with the marks. */
 const char *remark_code_name(enum remark_code code);
