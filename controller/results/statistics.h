@@ -13,7 +13,7 @@
 /* What a result is computed from. */
 struct result_input {
 	const struct measure_spec *measure; /* borrowed, not NULL */
-	const struct record *records; /* by step, as extract gives them */
+	const struct record *records;       /* by step, as extract gives them */
 	size_t record_count;
 	const struct record *summary;  /* NULL: none */
 	const struct extract *extract; /* source of other metrics, or NULL */
