@@ -301,7 +301,7 @@ static size_t rows_collect(struct report_rows *rows, struct report_row **list)
 		if (isfinite(anomalies_row_rate(row)) && row->info.cell)
 			list[count++] = row;
 	}
-	qsort(list, count, sizeof(*list), rows_compare_cell);
+	qsort(list, count, sizeof(struct report_row *), rows_compare_cell);
 	return count;
 }
 
@@ -325,7 +325,8 @@ static size_t make_cells(struct report_row **list, size_t count,
 int anomalies_add(struct report_rows *rows, struct error *err)
 {
 	size_t size = rows->count + 1, count;
-	owned_free struct report_row **list = calloc(size, sizeof(*list));
+	owned_free struct report_row **list =
+		calloc(size, sizeof(struct report_row *));
 	owned_free struct cell_figures *cells = calloc(size, sizeof(*cells));
 
 	if (!list || !cells)

@@ -250,8 +250,8 @@ static void print_time(struct cli *cli, const struct reply_plan *reply)
 				"; %llu of %llu cells have never run (?) and "
 				"count as the median of the others",
 				(unsigned long long)reply->unknown,
-				(unsigned long long)(reply->known +
-						     reply->unknown));
+				(unsigned long long)reply->known +
+					reply->unknown);
 	}
 	if (reply->timed < reply->cells_total)
 		fprintf(cli->out,
