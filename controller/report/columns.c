@@ -25,8 +25,8 @@ static void add_column(struct columns *columns,
 	if (columns->count == COLUMNS_MAX)
 		return;
 	columns->heads[columns->count] = (struct column){
-		.title = metric ? metric : figure->title,
-		.right = metric || figure->format,
+		.title = figure ? figure->title : metric,
+		.right = !figure || figure->format,
 	};
 	columns->figures[columns->count] = figure;
 	columns->metrics[columns->count] = metric;

@@ -94,19 +94,19 @@ struct report_figure {
 	bool measured; /* only of completed rows */
 	bool time;     /* milliseconds since 1970; 0: unknown */
 	bool counted;  /* 0: unknown */
+	bool optional; /* a column only if a row has it */
+	bool flagged;  /* marked when the row has flags */
+	bool labelled; /* left out when labels say it */
+	bool spread;   /* on a chart: with the spread of the steps */
 
 	uint8_t place[FIGURE_USES]; /* 0: not used there */
 	const char *title;          /* of a column, or among the origins */
 	const char *format;         /* of a number; NULL: a text */
 	double scale;               /* shown = value * scale; 0: as it is */
-	bool optional;              /* a column only if a row has it */
-	bool flagged;               /* marked when the row has flags */
-	bool labelled;              /* left out when labels say it */
 	const char *label;          /* as subject or fact */
 
 	const char *chart;   /* title */
 	const char *unit;    /* of the chart */
-	bool spread;         /* with the spread of the steps */
 	struct member limit; /* marked on the bars; no field: none */
 	double limit_scale;
 	const char *limited; /* title of a chart with marks */

@@ -38,7 +38,7 @@ static const struct report_row *middle(const struct report_row **rows,
 			rows[good++] = rows[i];
 	if (!good)
 		return first;
-	qsort(rows, good, sizeof(*rows), by_rate);
+	qsort(rows, good, sizeof(struct report_row *), by_rate);
 	return rows[(good - 1) / 2];
 }
 
@@ -53,7 +53,7 @@ static int lines_make(const struct report_rows *rows, struct lines *lines,
 {
 	size_t from = 0;
 
-	lines->rows = calloc(rows->count + 1, sizeof(*lines->rows));
+	lines->rows = calloc(rows->count + 1, sizeof(struct report_row *));
 	if (!lines->rows)
 		return error_nomem(err, "report");
 	for (size_t i = 0; i < rows->count; i++)
@@ -362,7 +362,7 @@ static void lines_name_device(const struct lines *lines, char *name,
 			      size_t size)
 {
 	const struct report_row *row = lines->rows[0];
-	const struct setup *setup = row->info.setup;
+	const struct setup *setup = row ? row->info.setup : NULL;
 	const char *vendor = setup ? setup->vendor : NULL;
 	char chip[CHIP_TEXT] = "";
 

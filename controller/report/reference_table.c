@@ -262,8 +262,11 @@ static void put_product(struct writer *to, const struct lines *lines,
 
 static double total_gib(const struct result *result)
 {
-	double total = result->usage ? result->usage->mem_total_mib : 0;
+	double total =
+		result && result->usage ? result->usage->mem_total_mib : 0;
 
+	if (!result)
+		return NAN;
 	return total > 0 ? total / MIB_PER_GIB
 			 : result->inputs.chip_memory_bytes / BYTES_PER_GIB;
 }

@@ -57,7 +57,7 @@ static struct datum json_datum(const cJSON *value, struct strings *list,
 	const cJSON *item;
 
 	if (cJSON_IsNumber(value))
-		return datum_of_number(value->valuedouble);
+		return datum_of_number(cJSON_GetNumberValue(value));
 	if (cJSON_IsBool(value))
 		return datum_of_text(cJSON_IsTrue(value) ? "true" : "false");
 	if (!cJSON_IsArray(value))

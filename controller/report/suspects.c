@@ -12,7 +12,7 @@
 
 #define JOBS_NAMED 12
 #define NUMBER_MARK '\001' /* of a number in a cause */
-#define CAUSE_MAX (2 * REMARK_TEXT_MAX)
+#define CAUSE_MAX ((size_t)2 * REMARK_TEXT_MAX)
 
 /* The length of the number that begins here; 0: none. Digits inside a word
  * ("n12", "f1a") are no number.
@@ -161,8 +161,8 @@ int suspects_find(const struct report_rows *rows, struct suspects *suspects,
 	int rc = -1;
 
 	suspects->items = calloc(count + 1, sizeof(*suspects->items));
-	suspects->rows = calloc(count + 1, sizeof(*suspects->rows));
-	suspects->remarks = calloc(count + 1, sizeof(*suspects->remarks));
+	suspects->rows = calloc(count + 1, sizeof(struct report_row *));
+	suspects->remarks = calloc(count + 1, sizeof(struct remark *));
 	if (!list || !suspects->items || !suspects->rows || !suspects->remarks)
 		return error_nomem(err, "report");
 	if (list_remarks(rows, list, err) == 0)

@@ -26,7 +26,8 @@ static double steps_median(const struct record *records, size_t count,
 static bool metric_is_there(const struct result *result, const char *name)
 {
 	for (size_t i = 0; i < result->metrics_count; i++)
-		if (!strcmp(result->metrics[i].name, name))
+		if (result->metrics[i].name &&
+		    !strcmp(result->metrics[i].name, name))
 			return true;
 	return false;
 }
