@@ -94,7 +94,6 @@ void view_clock(struct view_row *row, int64_t wall_ms)
 
 void view_job_links(struct view_row *row, const struct numbers *jobs)
 {
-	const struct view_column *column;
 	char text[200] = "";
 
 	for (size_t i = 0; i < jobs->count && row->table; i++) {
@@ -107,7 +106,7 @@ void view_job_links(struct view_row *row, const struct numbers *jobs)
 	}
 	if (row->table) {
 		view_text(row, text);
-	} else if ((column = view_next(row))) {
+	} else if (view_next(row)) {
 		writer_raw(row->page, "<td>");
 		view_page_jobs(row->page, jobs);
 		writer_raw(row->page, "</td>");

@@ -29,7 +29,8 @@ static void test_answer(void)
 		"a question is answered (%s)", err.text) ||
 	    !is_int((long long)answer.refusals_count, 2,
 		    "only policies refuse: what no engine takes is refused by "
-		    "the node"))
+		    "the node") ||
+	    !answer.refusals)
 		return;
 	is(answer.refusals[0].text,
 	   "capabilities: SYS_NICE is not allowed; the node's policy allows "

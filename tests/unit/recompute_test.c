@@ -52,7 +52,7 @@ static void test_again(struct extract_rules *rules)
 	struct error err = { 0 };
 	struct result_info row;
 	struct extract *extract = read_log(rules, 100);
-	struct result result;
+	struct result result = { 0 };
 
 	ok(codec_decode_other(&result_info_schema, row_text, strlen(row_text),
 			      &row, &err) == 0 &&

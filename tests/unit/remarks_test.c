@@ -12,7 +12,7 @@
 static void marks_of(const char *sentence, char *marks, size_t size)
 {
 	*marks = 0;
-	for (char c = '0'; c < 'z'; c++)
+	for (int c = '0'; c < 'z'; c++)
 		for (const char *at = sentence; (at = strchr(at, '{')); at++)
 			if (at[1] == c)
 				text_append(marks, size, "%.*s",
