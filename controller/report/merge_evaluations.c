@@ -54,11 +54,10 @@ static int merge_metrics(struct report_row *row, struct result *from,
 		return error_nomem(err, "report");
 	to->metrics = all;
 	for (size_t i = 0; i < from->metrics_count; i++)
-		if (isnan(row_metric(row, from->metrics[i].name)))
-			all[to->metrics_count++] = (struct named_number){
-				.name = take(from->metrics[i].name),
-				.number = from->metrics[i].number,
-			};
+		if (isnan(row_metric(row, from->metrics[i].name))) {
+			all[to->metrics_count++] = from->metrics[i];
+			from->metrics[i].name = NULL;
+		}
 	if (merge_names(&to->metric_columns, &from->metric_columns, err) < 0)
 		return -1;
 	return merge_names(&to->metric_percents, &from->metric_percents, err);

@@ -1,7 +1,7 @@
 /* report.h - writes the rows of a sweep as Markdown, CSV, JSON or HTML.
  *
  * A row is one job (cell and repeat; row.h), in the order of the table; as
- *JSON:
+ * JSON:
  *
  *	{"job": 17,
  *	 "repeat": 0,

@@ -479,9 +479,9 @@ int result_compute(struct result_input *input, struct result *to,
 
 void result_input_clear(struct result_input *input)
 {
-	struct result owner = { .usage = take(input->usage),
-				.inputs = input->inputs };
+	struct result owner = { .inputs = input->inputs };
 
+	owner.usage = take(input->usage);
 	input->inputs = (struct result_inputs){ 0 };
 	result_clear(&owner);
 }

@@ -36,10 +36,10 @@
  * that is not listed keeps its own). NAME may be a list, and may end in a form:
  * name:text, name:clock (H:MM:SS, to seconds), name:percent (a fraction, to
  * percent), name:flag (true if there is any text), name:si (10.0k, 1.2M, 3B),
- *name:thousand, name:million, name:milli (in these units), name:counter (the
- *run's value is the last step's), name:pace (8.2s/it, 1.7it/s, 933us/step, 30
- *ms: seconds per item); "a/b" splits "3/60" into two. Numbers may have commas
- *between thousands. Predefined names:
+ * name:thousand, name:million, name:milli (in these units), name:counter (the
+ * run's value is the last step's), name:pace (8.2s/it, 1.7it/s, 933us/step,
+ * 30 ms: seconds per item); "a/b" splits "3/60" into two. Numbers may have
+ * commas between thousands. Predefined names:
  *
  *	step, steps		the number of the step, and of all steps
  *	loss
