@@ -2,6 +2,8 @@
  */
 #include "controller/results/extract.h"
 
+#include "controller/results/meaning/meaning.h"
+#include "controller/results/open_figures.h"
 #include "controller/results/steps.h"
 #include "protocol/base/buffer.h"
 
@@ -14,11 +16,14 @@ struct extract {
 	struct buffer partial;       /* of a record that is not complete */
 	bool skipping; /* the rest of the record, which is too long */
 	struct steps steps;
+	struct meaning *meaning; /* of a log without rules; or NULL */
 	struct extract_losses losses;
 	uint64_t fed;      /* bytes before the current piece */
 	uint64_t line_end; /* offset of the end of the current record */
 	extract_clock_fn *clock;
 	void *clock_arg;
+	struct remark *remarks;
+	size_t remark_count;
 	uint64_t lives;
 	bool out_of_memory;
 };
@@ -32,7 +37,13 @@ struct extract *extract_new(struct extract_rules *rules, struct error *err)
 	extract->rules = rules;
 	buffer_init(&extract->partial, EXTRACT_LINE_MAX);
 	steps_init(&extract->steps, rules);
-	return extract;
+	if (!rules->lexicon)
+		return extract;
+	extract->meaning = meaning_new(rules->lexicon, err);
+	if (extract->meaning)
+		return extract;
+	extract_free(extract);
+	return NULL;
 }
 
 void extract_free(struct extract *extract)
@@ -41,6 +52,10 @@ void extract_free(struct extract *extract)
 		return;
 	buffer_clear(&extract->partial);
 	steps_clear(&extract->steps);
+	meaning_free(extract->meaning);
+	for (size_t i = 0; i < extract->remark_count; i++)
+		codec_clear(&remark_schema, &extract->remarks[i]);
+	free(extract->remarks);
 	free(extract);
 }
 
@@ -83,16 +98,24 @@ static bool closes_itself(const char *text, size_t size)
 static int extract_read_record(struct extract *extract, const char *text,
 			       size_t size, bool whole)
 {
+	const char *line;
+	size_t line_size;
+
 	if (size > EXTRACT_LINE_MAX) {
 		extract->losses.long_lines++;
 		return 0;
 	}
 	if (!size)
 		return 0;
-	text = rules_plain(extract->rules, text, &size);
+	line = text = rules_plain(extract->rules, text, &size);
+	line_size = size;
 	text = rules_unlabelled(text, &size);
 	if (!whole && !closes_itself(text, size))
 		return 0;
+	if (extract->meaning)
+		return meaning_read(extract->meaning, &extract->steps.names,
+				    text, size, line, line_size, take_captured,
+				    extract);
 	return rules_match(extract->rules, &extract->steps.names, text, size,
 			   take_captured, extract,
 			   &extract->losses.match_limits);
@@ -152,6 +175,8 @@ static const char *next_of(const char *known, char c, const char *at,
 static bool worth_reading(const struct extract *extract, struct marks *marks,
 			  const char *at, const char *stop, const char *end)
 {
+	if (extract->meaning && meaning_in_table(extract->meaning))
+		return true;
 	if (marks->match < at)
 		marks->match = rules_next(extract->rules, at, end);
 	if (marks->match < stop)
@@ -214,7 +239,18 @@ int extract_finish(struct extract *extract, struct error *err)
 				 extract->partial.size, false);
 	extract->skipping = false;
 	buffer_clear(&extract->partial);
+	if (rc == 0 && extract->meaning && !extract->remark_count)
+		rc = open_figures(meaning_found(extract->meaning),
+				  &extract->steps, &extract->remarks,
+				  &extract->remark_count, err);
 	return rc < 0 ? error_nomem(err, "extract") : 0;
+}
+
+const struct remark *extract_remarks(const struct extract *extract,
+				     size_t *count)
+{
+	*count = extract->remark_count;
+	return extract->remarks;
 }
 
 int extract_merge(struct extract *to, const struct extract *from,
@@ -302,6 +338,11 @@ uint64_t extract_lives(const struct extract *extract)
 uint64_t extract_contradictions(const struct extract *extract)
 {
 	return extract->steps.clashes + extract->steps.back;
+}
+
+bool extract_counted(const struct extract *extract)
+{
+	return extract->steps.by_line || extract->steps.weak;
 }
 
 enum remark_code extract_steps_remark(const struct extract *extract)

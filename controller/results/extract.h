@@ -84,6 +84,15 @@ uint64_t extract_lives(const struct extract *extract);
  */
 uint64_t extract_contradictions(const struct extract *extract);
 
+/* How a log that has no known format was read, and what stayed open; after
+ * extract_finish(). Borrowed.
+ */
+const struct remark *extract_remarks(const struct extract *extract,
+				     size_t *count);
+
+/* Are its lines counted as steps, because they name none? */
+bool extract_counted(const struct extract *extract);
+
 /* If the log has shares of epochs instead of steps, and the steps of some of
  * them are not certain (controller/results/share_steps.h): why; else REMARKS.
  */

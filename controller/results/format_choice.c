@@ -13,6 +13,7 @@
 #define ENOUGH_BYTES (1u << 18)
 #define SETTLED_BYTES (1u << 20) /* then all but the best are dropped */
 #define ROUND_BYTES (1u << 16)   /* between two comparisons */
+#define MUCH_MORE 2              /* times the steps */
 
 struct format_choice {
 	struct extract *extracts[FORMAT_CHOICE_MAX];
@@ -95,9 +96,24 @@ static uint64_t score(const struct format_fit *fit)
 	return fit->steps > lost ? fit->steps - lost : 0;
 }
 
+/* Is the reading by meaning, a, better than that by a format's own rules? It
+ * reads much more, or also what a format leaves out that takes any dict.
+ */
+static bool meaning_is_better(const struct format_fit *a,
+			      const struct format_fit *b)
+{
+	if (a->counted)
+		return !b->steps;
+	return (score(a) && a->steps > MUCH_MORE * b->steps) ||
+	       (b->counted && score(a) >= score(b) && a->figures > b->figures);
+}
+
 static bool format_fit_better(const struct format_fit *a,
 			      const struct format_fit *b)
 {
+	if (a->by_meaning != b->by_meaning)
+		return a->by_meaning ? meaning_is_better(a, b)
+				     : !meaning_is_better(b, a);
 	if (score(a) != score(b))
 		return score(a) > score(b);
 	return a->figures > b->figures;
@@ -116,6 +132,9 @@ static struct format_fit fit_of(const struct format_choice *choice,
 	struct format_fit fit = {
 		.format = format,
 		.rules = extract_rules_of(choice->extracts[format])->count,
+		.by_meaning =
+			extract_rules_of(choice->extracts[format])->lexicon,
+		.counted = extract_counted(choice->extracts[format]),
 	};
 	size_t count;
 	const struct record *records =

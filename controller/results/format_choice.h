@@ -40,6 +40,8 @@ struct format_fit {
 	uint64_t contradictions;
 	uint64_t figures; /* losses, times and rates of the steps */
 	size_t rules;     /* of the format */
+	bool by_meaning;  /* it has none: the reader by meaning */
+	bool counted;     /* its steps are not named by the log */
 };
 
 /* The formats that read steps, best first; returns how many. */

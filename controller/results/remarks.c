@@ -209,6 +209,39 @@ static const struct {
 		  "line to create rules",
 		  "对日志运行 `regatta extract` 可查找其他格式；加上 "
 		  "--learn 和这一行中的值可生成规则" } },
+	[REMARK_BY_MEANING] = {
+		"by-meaning",
+		{ "no format is known for this log; its names were read by "
+		  "their meaning: {a}",
+		  "该日志没有已知格式；按名称的含义读取：{a}" } },
+	[REMARK_STEPS_EPOCHS] = {
+		"steps-epochs",
+		{ "the log names no steps: each epoch counts as one step",
+		  "日志没有步号：每个轮次算作一步" } },
+	[REMARK_STEPS_COUNTED] = {
+		"steps-counted",
+		{ "the log names no steps: each line counts as one step",
+		  "日志没有步号：每行算作一步" } },
+	[REMARK_BEGINS_LATE] = {
+		"begins-late",
+		{ "the log begins in a later epoch: its step numbers may be "
+		  "wrong by one epoch",
+		  "日志从较后的轮次开始：步号可能相差一个轮次" } },
+	[REMARK_EPOCHS_GUESSED] = {
+		"epochs-guessed",
+		{ "the log does not tell the length of an epoch: step numbers "
+		  "behind the first epoch are uncertain",
+		  "日志没有给出每个轮次的步数：首个轮次之后的步号不确定" } },
+	[REMARK_FIGURE_OPEN] = {
+		"figure-open",
+		{ "\"{a}\" is no figure: the log does not tell its unit, or "
+		  "of what it is",
+		  "“{a}”未作为指标：日志没有说明其单位或所指" } },
+	[REMARK_SCOPE_OPEN] = {
+		"scope-open",
+		{ "the log does not tell whether its rate is of one device or "
+		  "of all; it is taken as that of all",
+		  "日志没有说明速率是单卡还是全部设备；按全部设备计" } },
 	[REMARK_REPEATS_DIFFER] = {
 		"repeats-differ",
 		{ "the {0} repeats differ by {1.1} % (coefficient of "

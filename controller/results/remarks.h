@@ -63,6 +63,14 @@ enum remark_code {
 	REMARK_FORMATS_TIED,
 	REMARK_LINE_UNREAD, /* the line */
 	REMARK_LEARN,
+	/* Of a log that was read by meaning. */
+	REMARK_BY_MEANING, /* names that were taken */
+	REMARK_STEPS_EPOCHS,
+	REMARK_STEPS_COUNTED,
+	REMARK_BEGINS_LATE,
+	REMARK_EPOCHS_GUESSED,
+	REMARK_FIGURE_OPEN, /* its name */
+	REMARK_SCOPE_OPEN,
 	/* Of a cell and its neighbours. */
 	REMARK_REPEATS_DIFFER, /* repeats, percent, limit */
 	REMARK_RATE_ABOVE,     /* times; neighbour */

@@ -397,22 +397,21 @@ static bool verdict(const struct builder *builder, char *text, size_t size)
 	return false;
 }
 
-/* Flags that the job's nodes and log gave already. */
-static void flag_warnings(struct builder *builder)
+/* Flags that the job's nodes, or its log, gave already. */
+static void flag_copies(struct builder *builder, const struct remark *remarks,
+			size_t count)
 {
-	const struct result_inputs *inputs = &builder->input->inputs;
 	struct result *to = builder->to;
-	struct remark *grown =
-		realloc(to->flags, (to->flags_count + inputs->warnings_count +
-				    1) * sizeof(*grown));
+	struct remark *grown = realloc(to->flags, (to->flags_count + count +
+						   1) * sizeof(*grown));
 
 	if (!grown) {
 		builder_note(builder, error_nomem(builder->err, "result"));
 		return;
 	}
 	to->flags = grown;
-	for (size_t i = 0; i < inputs->warnings_count; i++) {
-		if (codec_copy(&remark_schema, &inputs->warnings[i],
+	for (size_t i = 0; i < count; i++) {
+		if (codec_copy(&remark_schema, &remarks[i],
 			       &grown[to->flags_count], builder->err) < 0) {
 			builder_note(builder, -1);
 			return;
@@ -444,7 +443,15 @@ static void fill_result(struct builder *builder)
 	if (input->usage)
 		builder_note(builder,
 			     usage_remarks(input->usage, to, builder->err));
-	flag_warnings(builder);
+	flag_copies(builder, input->inputs.warnings,
+		    input->inputs.warnings_count);
+	if (input->extract) {
+		size_t count;
+		const struct remark *remarks =
+			extract_remarks(input->extract, &count);
+
+		flag_copies(builder, remarks, count);
+	}
 	if (builder->figures.arrived)
 		flag(builder,
 		     SAID(ARRIVAL,

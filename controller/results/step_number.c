@@ -182,6 +182,7 @@ static int find_number(struct steps *steps, const struct captured *captured,
 	if (share && step_of_share(steps, share, step))
 		return 1;
 	if (rule->counted) {
+		steps->by_line = true;
 		count_step(steps, captured);
 		*step = steps->numbered;
 		return 1;

@@ -514,6 +514,17 @@ static void take_epochs(struct steps *steps, const struct captured *captured)
 	steps->shares.announced = true;
 }
 
+/* Forget all records. */
+static void steps_forget(struct steps *steps)
+{
+	struct fields names = steps->names;
+
+	steps->names.count = 0;
+	steps_clear(steps);
+	*steps = (struct steps){ .names = names, .before = UINT64_MAX };
+	memset(steps->metric_of, METRIC_NONE, sizeof(steps->metric_of));
+}
+
 int steps_take(struct steps *steps, const struct captured *captured)
 {
 	const struct rule *rule = captured->rule;
@@ -522,6 +533,11 @@ int steps_take(struct steps *steps, const struct captured *captured)
 	bool finished =
 		rule->finished || captured_find(captured, RECORD_FINISHED);
 
+	if (rule->weak > steps->weak && steps->count)
+		return 0;
+	if (rule->weak < steps->weak)
+		steps_forget(steps);
+	steps->weak = rule->weak;
 	take_latest(steps, captured);
 	if (rule->metric_name != FIELD_NONE)
 		return take_run_metric(steps, captured);

@@ -25,6 +25,8 @@ struct steps {
 	size_t run_count;
 	uint64_t progress; /* the last step of a progress bar; 0: none */
 	uint64_t total;    /* of the progress bar that is used; 0: unknown */
+	unsigned weak;     /* of the rule that gave the records */
+	bool by_line;      /* lines count as steps, for they name none */
 	uint64_t numbered; /* steps that were counted, not printed */
 	double said[2];    /* sum and number of the last one's values */
 	double number;     /* the value for which the last one was counted */

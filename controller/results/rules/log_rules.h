@@ -10,6 +10,8 @@
  *	  columns: ['*acc*']	# which metrics tables show; default: all
  *	  rules:
  *	    - match: 'step (?<step>\d+)/(?<steps>\d+) \| loss (?<loss>\S+)'
+ *	meaning: {names: ...}	no rules: numbers are read by the meaning of
+ *				their names (lexicon.h)
  *
  * A rule has one of three forms. It is searched for anywhere in a record of the
  * log, and may match several times.

@@ -4,6 +4,7 @@
 #define CONTROLLER_RESULTS_RULES_RULE_H
 
 #include "controller/results/rules/fields.h"
+#include "controller/results/rules/lexicon.h"
 #include "protocol/message/codec.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
@@ -84,6 +85,7 @@ struct rule {
 	uint16_t epoch_steps;
 	uint64_t epoch_from; /* 0 or 1 */
 	bool counted;
+	unsigned weak; /* its records give way to those of a lower number */
 	uint16_t interval;
 	uint16_t samples;
 	uint16_t share;
@@ -101,9 +103,11 @@ struct extract_rules {
 	struct strings texts;   /* copies of the description's texts */
 	struct rule *rules;
 	size_t count;
-	struct fields fields; /* names in the description */
-	pcre2_code *literals; /* matches any literal of any rule; NULL: match
-				 all rules against every record */
+	struct lexicon *lexicon; /* read by meaning, without rules; or NULL */
+	struct strings marks;    /* one is in every line read by meaning */
+	struct fields fields;    /* names in the description */
+	pcre2_code *literals;    /* matches any literal of any rule; NULL: match
+				    all rules against every record */
 	pcre2_match_data *match;
 	pcre2_match_context *context;
 	pcre2_jit_stack *stack;

@@ -26,8 +26,10 @@ void extract_rules_free(struct extract_rules *rules)
 	for (size_t i = 0; i < rules->count; i++)
 		rule_clear(&rules->rules[i]);
 	free(rules->rules);
+	lexicon_free(rules->lexicon);
 	strings_clear(&rules->streams);
 	strings_clear(&rules->columns);
+	strings_clear(&rules->marks);
 	strings_clear(&rules->texts);
 	fields_clear(&rules->fields);
 	pcre2_code_free(rules->literals);
@@ -170,8 +172,10 @@ static int read_section(struct extract_rules *rules, const struct value *log,
 			struct error *err)
 {
 	static const char *const keys[] = { "read",    "stream", "like",
-					    "columns", "rules",  NULL };
+					    "columns", "rules",  "meaning",
+					    NULL };
 	const struct value *read = value_get(log, "read");
+	const struct value *meaning = value_get(log, "meaning");
 	const struct value *list = value_get(log, "rules");
 	size_t word = 0;
 
@@ -181,6 +185,14 @@ static int read_section(struct extract_rules *rules, const struct value *log,
 	    read_columns(rules, value_get(log, "columns"), err) < 0)
 		return -1;
 	rules->read = (enum extract_read)word;
+	if (meaning && !rules->lexicon) {
+		rules->lexicon = lexicon_new(meaning, err);
+		return rules->lexicon
+			       ? read_patterns(&rules->marks,
+					       value_get(meaning, "marks"), 1,
+					       EXTRACT_COLUMNS_MAX, err)
+			       : -1;
+	}
 	if (list)
 		return rules_read_list(rules, list, err);
 	if (rules->count)
@@ -217,29 +229,34 @@ static int make_matcher(struct extract_rules *rules, struct error *err)
 /* Append the literals of a rule to the expression "a|b|c". A literal that
  * contains an earlier one is not needed.
  */
+static int add_literal_text(struct strings *all, const char *text,
+			    struct buffer *out, struct error *err)
+{
+	size_t i = 0;
+
+	while (i < all->count && !strstr(text, all->items[i]))
+		i++;
+	if (i < all->count)
+		return 0;
+	if ((all->count && buffer_text(out, "|", err) < 0) ||
+	    strings_add(all, text, err) < 0)
+		return -1;
+	for (; *text; text++)
+		if (buffer_printf(out, err, "%s%c",
+				  isalnum((unsigned char)*text) || *text & 0x80
+					  ? ""
+					  : "\\",
+				  *text) < 0)
+			return -1;
+	return 0;
+}
+
 static int add_literals(struct strings *all, const struct rule *rule,
 			struct buffer *out, struct error *err)
 {
-	for (size_t l = 0; l < rule->literal_count; l++) {
-		const char *text = rule->literals[l].text;
-		size_t i = 0;
-
-		while (i < all->count && !strstr(text, all->items[i]))
-			i++;
-		if (i < all->count)
-			continue;
-		if ((all->count && buffer_text(out, "|", err) < 0) ||
-		    strings_add(all, text, err) < 0)
+	for (size_t l = 0; l < rule->literal_count; l++)
+		if (add_literal_text(all, rule->literals[l].text, out, err) < 0)
 			return -1;
-		for (; *text; text++)
-			if (buffer_printf(out, err, "%s%c",
-					  isalnum((unsigned char)*text) ||
-							  *text & 0x80
-						  ? ""
-						  : "\\",
-					  *text) < 0)
-				return -1;
-	}
 	return 0;
 }
 
@@ -255,6 +272,10 @@ static int make_literals(struct extract_rules *rules, struct error *err)
 	int code;
 
 	buffer_init(&text, (size_t)1 << 24);
+	for (size_t i = 0; i < rules->marks.count; i++)
+		if (add_literal_text(&all, rules->marks.items[i], &text, err) <
+		    0)
+			return -1;
 	for (size_t i = 0; i < rules->count; i++) {
 		const struct rule *rule = &rules->rules[i];
 

@@ -1,0 +1,333 @@
+/* line.c - what the numbers of one line mean together.
+ */
+#include "controller/results/meaning/line.h"
+
+#include <math.h>
+#include <string.h>
+
+#define EXACT_MAX 9007199254740992.0
+#define CLOCK_FROM 1e8 /* seconds since 1970, and not of a step */
+#define CLOCK_MS_FROM 1e11
+#define UNNAMED_RANK 1000 /* behind all names */
+
+void line_begin(struct line_reading *line)
+{
+	line->unnamed_count = 0;
+	line->other = line->section = line->bar = false;
+	for (size_t i = 0; i < LINE_VALUES; i++)
+		line->picks[i].has = false;
+}
+
+static bool is_whole(double number)
+{
+	return number >= 0 && number < EXACT_MAX && number == floor(number);
+}
+
+static struct line_pick pick_of(const struct notation_item *item, double number)
+{
+	struct line_pick pick = {
+		.has = true,
+		.rank = item->quantity.known ? item->quantity.rank
+					     : UNNAMED_RANK,
+		.number = number,
+		.total = item->total,
+		.unit_s = NAN,
+		.role = item->quantity.known ? item->quantity.role
+					     : MEANING_ROLES,
+	};
+
+	pick.name_size = item->quantity.name_size < LINE_NAME_MAX
+				 ? item->quantity.name_size
+				 : LINE_NAME_MAX;
+	memcpy(pick.name, item->name, pick.name_size);
+	return pick;
+}
+
+/* Keep the value with the surest name, of equal ones the first. */
+static void line_put(struct line_reading *line, enum line_value value,
+		     const struct line_pick *pick)
+{
+	if (!line->picks[value].has || pick->rank < line->picks[value].rank)
+		line->picks[value] = *pick;
+}
+
+static void line_put_number(struct line_reading *line, enum line_value value,
+			    const struct notation_item *item, double number)
+{
+	struct line_pick pick = pick_of(item, number);
+
+	line_put(line, value, &pick);
+}
+
+static void put_rate(struct line_reading *line,
+		     const struct notation_item *item,
+		     const struct quantity_unit *unit, bool device)
+{
+	struct line_pick pick = pick_of(item, item->number * unit->factor);
+	bool tokens = unit->kind == QUANTITY_TOKENS_PER_SECOND;
+
+	pick.role = tokens ? ROLE_TOKENS : ROLE_SAMPLES;
+	pick.scoped = device;
+	line_put(line,
+		 tokens ? (device ? LINE_TOKENS_PER_DEVICE : LINE_TOKENS)
+			: (device ? LINE_SAMPLES_PER_DEVICE : LINE_SAMPLES),
+		 &pick);
+}
+
+/* A number whose unit says what it is. False: it does not. */
+static bool put_by_unit(struct line_reading *line,
+			const struct notation_item *item,
+			const struct quantity_unit *unit, bool device)
+{
+	double number = item->number * unit->factor;
+	struct line_pick pick = pick_of(item, number * 1000);
+
+	pick.role = ROLE_STEP_TIME;
+	switch (unit->kind) {
+	case QUANTITY_SECONDS_PER_STEP:
+		line_put(line, LINE_MS, &pick);
+		return true;
+	case QUANTITY_STEPS_PER_SECOND:
+		pick.role = ROLE_STEPS;
+		pick.number = 1000 / number;
+		/* A printed time has more digits. */
+		pick.rank += UNNAMED_RANK;
+		if (number > 0)
+			line_put(line, LINE_MS, &pick);
+		return true;
+	case QUANTITY_TOKENS_PER_SECOND:
+	case QUANTITY_SAMPLES_PER_SECOND:
+		put_rate(line, item, unit, device || unit->per_device);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void put_open(struct line_reading *line,
+		     const struct notation_item *item, enum line_value value,
+		     double unit_s)
+{
+	struct line_pick pick = pick_of(item, item->number);
+
+	pick.unit_s = unit_s;
+	line_put(line, value, &pick);
+}
+
+static void put_time(struct line_reading *line,
+		     const struct notation_item *item,
+		     const struct quantity_unit *unit)
+{
+	bool step = item->quantity.role == ROLE_STEP_TIME;
+
+	if (unit->kind == QUANTITY_PLAIN && item->number > CLOCK_FROM)
+		line_put_number(line, LINE_CLOCK, item, item->number);
+	else if (unit->kind == QUANTITY_SECONDS && step)
+		line_put_number(line, LINE_MS, item,
+				item->number * unit->factor * 1000);
+	else if (unit->kind == QUANTITY_PLAIN || unit->kind == QUANTITY_SECONDS)
+		put_open(line, item,
+			 step ? LINE_OPEN_STEP_TIME : LINE_OPEN_TIME,
+			 unit->kind == QUANTITY_SECONDS ? unit->factor : NAN);
+	else
+		put_by_unit(line, item, unit, false);
+}
+
+/* The roles that are rates by their names. */
+static void put_named_rate(struct line_reading *line,
+			   const struct notation_item *item,
+			   const struct quantity_unit *unit)
+{
+	static const enum quantity_kind kinds[MEANING_ROLES] = {
+		[ROLE_TOKENS] = QUANTITY_TOKENS_PER_SECOND,
+		[ROLE_TOKENS_PER_DEVICE] = QUANTITY_TOKENS_PER_SECOND,
+		[ROLE_SAMPLES] = QUANTITY_SAMPLES_PER_SECOND,
+		[ROLE_STEPS] = QUANTITY_STEPS_PER_SECOND,
+	};
+	struct quantity_unit own = *unit;
+	bool device = item->quantity.role == ROLE_TOKENS_PER_DEVICE ||
+		      item->quantity.unit.per_device;
+
+	if (own.kind == QUANTITY_PLAIN)
+		own = (struct quantity_unit){ kinds[item->quantity.role], 1,
+					      false };
+	put_by_unit(line, item, &own, device);
+}
+
+/* Memory without a unit: bytes and MiB differ enough from each other and from
+ * GiB; between them it stays out.
+ */
+static void line_put_memory(struct line_reading *line,
+			    const struct notation_item *item,
+			    const struct quantity_unit *unit)
+{
+	double number = item->number;
+
+	if (unit->kind == QUANTITY_MEBIBYTES)
+		number *= unit->factor;
+	else if (number >= 1e8)
+		number /= 1048576;
+	else if (!(number >= 512 && number < 2e6 && is_whole(number)))
+		return;
+	if (number > 0)
+		line_put_number(line, LINE_MEMORY, item, number);
+}
+
+static void put_named(struct line_reading *line,
+		      const struct notation_item *item)
+{
+	static const enum line_value values[MEANING_ROLES] = {
+		[ROLE_STEP] = LINE_STEP,
+		[ROLE_BATCH] = LINE_BATCH,
+		[ROLE_EPOCH] = LINE_EPOCH,
+		[ROLE_LOSS] = LINE_LOSS,
+		[ROLE_DATA_TIME] = LINE_DATA_TIME,
+		[ROLE_LR] = LINE_LR,
+		[ROLE_GRAD_NORM] = LINE_GRAD_NORM,
+		[ROLE_ACCURACY] = LINE_ACCURACY,
+		[ROLE_GLOBAL_BATCH] = LINE_GLOBAL_BATCH,
+		[ROLE_CONSUMED_SAMPLES] = LINE_CONSUMED_SAMPLES,
+		[ROLE_CONSUMED_TOKENS] = LINE_CONSUMED_TOKENS,
+	};
+	const struct quantity_unit *unit = item->unit.kind == QUANTITY_PLAIN
+						   ? &item->quantity.unit
+						   : &item->unit;
+	enum meaning_role role = item->quantity.role;
+
+	switch (role) {
+	case ROLE_STEP:
+	case ROLE_BATCH:
+		if (unit->kind != QUANTITY_PERCENT && is_whole(item->number))
+			line_put_number(line, values[role], item, item->number);
+		return;
+	case ROLE_STEP_TIME:
+	case ROLE_TIME:
+		put_time(line, item, unit);
+		return;
+	case ROLE_RATE:
+		if (unit->kind == QUANTITY_PLAIN)
+			put_open(line, item, LINE_OPEN_RATE, NAN);
+		else
+			put_by_unit(line, item, unit,
+				    item->quantity.unit.per_device);
+		return;
+	case ROLE_TOKENS:
+	case ROLE_TOKENS_PER_DEVICE:
+	case ROLE_SAMPLES:
+	case ROLE_STEPS:
+		put_named_rate(line, item, unit);
+		return;
+	case ROLE_MEMORY:
+		line_put_memory(line, item, unit);
+		return;
+	case ROLE_CLOCK:
+		if (item->number > CLOCK_FROM)
+			line_put_number(line, LINE_CLOCK, item,
+					item->number > CLOCK_MS_FROM
+						? item->number / 1000
+						: item->number);
+		return;
+	case ROLE_ACCURACY:
+		line_put_number(line, LINE_ACCURACY, item, item->number);
+		return;
+	default:
+		if (unit->kind == QUANTITY_PLAIN)
+			line_put_number(line, values[role], item, item->number);
+	}
+}
+
+/* A number without a name, whose unit or place may say what it is. */
+static void put_unnamed(struct line_reading *line,
+			const struct notation_item *item)
+{
+	struct line_pick pick = pick_of(item, item->number);
+	bool ratio = isfinite(item->total) && item->number <= item->total;
+
+	line->bar |= item->bar;
+	if (item->unit.kind == QUANTITY_STEPS && is_whole(item->number)) {
+		/* "第 10 步", "10it [00:05, ", "100/500 batches" */
+		line_put(line, ratio && !item->bar ? LINE_BATCH : LINE_STEP,
+			 &pick);
+	} else if (item->unit.kind != QUANTITY_PLAIN) {
+		put_by_unit(line, item, &item->unit, false);
+	} else if (ratio && item->share && item->in_brackets) {
+		line_put(line, LINE_SAMPLES_DONE, &pick);
+	} else if (ratio && is_whole(item->number) && is_whole(item->total) &&
+		   (item->in_brackets || item->bar || item->begins) &&
+		   line->unnamed_count < 2) {
+		line->unnamed[line->unnamed_count++] = pick;
+	}
+}
+
+void line_take(const struct notation_item *item, void *arg)
+{
+	struct line_reading *line = arg;
+	const struct quantity *quantity = &item->quantity;
+
+	if (quantity->train)
+		line->section = false;
+	if (quantity->section)
+		line->section = true;
+	if (quantity->other || line->section) {
+		/* "Validation step 10", "Test: [ 10/500]" */
+		if (!line->picks[LINE_STEP].has &&
+		    !line->picks[LINE_BATCH].has && !line->unnamed_count &&
+		    !line->picks[LINE_EPOCH].has)
+			line->other = true;
+		return;
+	}
+	/* The next bar of a line that has several. */
+	if (item->bar && !quantity->known && line->bar && line->unnamed_count &&
+	    line_measures(line) && line->flush) {
+		line->flush(line->flush_arg);
+		line_begin(line);
+	}
+	if (quantity->known)
+		put_named(line, item);
+	else if (quantity->empty)
+		put_unnamed(line, item);
+}
+
+/* The ratios in brackets are "[epoch][step]", or the step alone. */
+void line_end(struct line_reading *line)
+{
+	bool epoch = line->picks[LINE_EPOCH].has;
+	size_t count = line->unnamed_count;
+	struct line_pick *done = &line->picks[LINE_SAMPLES_DONE];
+
+	/* A bar that stands beside the step's own time. */
+	if (line->bar && line->picks[LINE_OPEN_STEP_TIME].has)
+		line->picks[LINE_MS].has = false;
+	/* "Train: 0 [ 50/499 (10%)]" counts steps. */
+	if (done->has && !epoch) {
+		line->picks[LINE_BATCH] = *done;
+		done->has = false;
+	}
+	if (!count || line->picks[LINE_STEP].has || line->picks[LINE_BATCH].has)
+		return;
+	if (count == 2 && !epoch)
+		line->picks[LINE_EPOCH] = line->unnamed[0];
+	line->picks[count == 2 || epoch || line->bar ? LINE_BATCH : LINE_STEP] =
+		line->unnamed[count - 1];
+}
+
+bool line_names_step(const struct line_reading *line)
+{
+	return line->picks[LINE_STEP].has &&
+	       line->picks[LINE_STEP].rank < UNNAMED_RANK;
+}
+
+bool line_measures(const struct line_reading *line)
+{
+	/* Any bar has the rate of its own items. */
+	bool paced = line->picks[LINE_MS].has &&
+		     (!line->bar || line_names_step(line));
+
+	return line->picks[LINE_LOSS].has || paced ||
+	       (line->picks[LINE_OPEN_TIME].has &&
+		line->picks[LINE_DATA_TIME].has) ||
+	       line->picks[LINE_TOKENS].has ||
+	       line->picks[LINE_TOKENS_PER_DEVICE].has ||
+	       line->picks[LINE_SAMPLES].has ||
+	       line->picks[LINE_SAMPLES_PER_DEVICE].has;
+}

@@ -1,0 +1,75 @@
+/* line.h - what the numbers of one line mean together.
+ */
+#ifndef CONTROLLER_RESULTS_MEANING_LINE_H
+#define CONTROLLER_RESULTS_MEANING_LINE_H
+
+#include "controller/results/meaning/notation.h"
+
+#define LINE_NAME_MAX 40 /* bytes of a name that are kept */
+
+/* What a record of a line has. */
+enum line_value {
+	LINE_STEP,
+	LINE_BATCH, /* a step within an epoch */
+	LINE_EPOCH,
+	LINE_SAMPLES_DONE, /* of an epoch: 640/60000 (1%) */
+	LINE_LOSS,
+	LINE_MS,
+	LINE_TOKENS,
+	LINE_TOKENS_PER_DEVICE,
+	LINE_SAMPLES,
+	LINE_SAMPLES_PER_DEVICE,
+	LINE_MEMORY,
+	LINE_LR,
+	LINE_GRAD_NORM,
+	LINE_ACCURACY,
+	LINE_GLOBAL_BATCH,
+	LINE_CONSUMED_SAMPLES,
+	LINE_CONSUMED_TOKENS,
+	LINE_DATA_TIME,
+	LINE_CLOCK,
+	LINE_OPEN_STEP_TIME,
+	LINE_OPEN_TIME,
+	LINE_OPEN_RATE,
+	LINE_VALUES
+};
+
+struct line_pick {
+	bool has;
+	unsigned rank; /* of its name: the lower the surer */
+	double number;
+	double total;             /* NaN: none */
+	double unit_s;            /* of an open time; NaN: open */
+	bool scoped;              /* of a rate: it says of how many devices */
+	char name[LINE_NAME_MAX]; /* not ended */
+	size_t name_size;
+	enum meaning_role role;
+};
+
+struct line_reading {
+	struct line_pick picks[LINE_VALUES];
+	struct line_pick unnamed[2]; /* ratios in brackets */
+	size_t unnamed_count;
+	bool other;   /* the whole line is of an evaluation or the like */
+	bool section; /* the current part of it is */
+	bool bar;
+	/* Called when another record begins in the same line. */
+	void (*flush)(void *arg);
+	void *flush_arg;
+};
+
+void line_begin(struct line_reading *line);
+
+/* A notation_fn; arg is the line. */
+notation_fn line_take;
+
+/* All numbers are there: choose the step. */
+void line_end(struct line_reading *line);
+
+/* Has its step a name, so that it is more than a ratio? */
+bool line_names_step(const struct line_reading *line);
+
+/* Has it a value that only a training step has? */
+bool line_measures(const struct line_reading *line);
+
+#endif

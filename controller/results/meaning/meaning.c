@@ -1,0 +1,624 @@
+/* meaning.c - reads a log without rules for it.
+ */
+#include "controller/results/meaning/meaning.h"
+
+#include "controller/results/meaning/table_rows.h"
+#include "controller/results/rules/dict.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CLOCK_IN 64 /* first bytes of a line, where its clock stands */
+#define HALF_DAY 43200.0
+#define DAY 86400.0
+#define NEARLY 0.9 /* of its steps, when an epoch ends */
+#define BELOW 16   /* lines below a step that belong to it, if indented */
+
+/* The epoch that is read, and the steps before it. */
+struct epoch_steps {
+	bool begun;
+	bool restarts; /* step numbers begin again in each epoch */
+	double first;
+	double now;
+	uint64_t base;
+	uint64_t last;
+	bool from_zero; /* steps of an epoch */
+	double length;  /* of an epoch; 0: unknown */
+};
+
+struct meaning {
+	struct notation notation;
+	struct table_rows table;
+	struct line_reading line;
+	struct epoch_steps epochs;
+	struct meaning_found found;
+	size_t clock_room;
+	double clock; /* of the last line */
+	/* The step that a line of its own names. */
+	uint64_t below_step;
+	unsigned below;         /* lines that still may belong to it */
+	struct line_pick epoch; /* that a line of its own names */
+	rules_fn *fn;           /* of the line that is read */
+	void *arg;
+	struct fields *names;
+	const char *whole;
+	size_t whole_size;
+	int rc;
+	/* By enum meaning_steps. */
+	struct rule rules[MEANING_STEPS];
+	struct captured captured;
+};
+
+struct meaning *meaning_new(const struct lexicon *lexicon, struct error *err)
+{
+	struct meaning *meaning = calloc(1, sizeof(*meaning));
+
+	if (!meaning)
+		return error_null(error_nomem(err, "log"));
+	meaning->notation.lexicon = lexicon;
+	meaning->found.steps = MEANING_STEPS;
+	for (int i = 0; i < MEANING_STEPS; i++)
+		meaning->rules[i] = (struct rule){
+			.weak = (unsigned)i,
+			.counted = i == STEPS_COUNTED,
+			.number = FIELD_NONE,
+			.nan_with = FIELD_NONE,
+			.epoch = FIELD_NONE,
+			.epoch_steps = FIELD_NONE,
+			.interval = FIELD_NONE,
+			.samples = FIELD_NONE,
+			.share = FIELD_NONE,
+			.elapsed = FIELD_NONE,
+			.metric_name = FIELD_NONE,
+			.metric_value = FIELD_NONE,
+			.metric_unit = FIELD_NONE,
+		};
+	return meaning;
+}
+
+void meaning_free(struct meaning *meaning)
+{
+	if (!meaning)
+		return;
+	free(meaning->found.clocks);
+	free(meaning);
+}
+
+const struct meaning_found *meaning_found(const struct meaning *meaning)
+{
+	return &meaning->found;
+}
+
+bool meaning_in_table(const struct meaning *meaning)
+{
+	return meaning->table.count;
+}
+
+/* Numbers of the line. */
+
+static void take_dict_number(const char *path, const char *text, size_t size,
+			     bool quoted, void *arg)
+{
+	struct meaning *meaning = arg;
+
+	notation_value(&meaning->notation, path, strlen(path), text, size,
+		       line_take, &meaning->line);
+}
+
+/* A dict begins here, not a set of braces. */
+static bool is_dict(const char *text, size_t size)
+{
+	size_t i = 1;
+
+	while (i < size && (text[i] == ' ' || text[i] == '\t'))
+		i++;
+	return i < size && (text[i] == '"' || text[i] == '\'');
+}
+
+static void read_numbers(struct meaning *meaning, const char *text, size_t size)
+{
+	while (size) {
+		const char *brace = memchr(text, '{', size);
+		size_t before = brace ? (size_t)(brace - text) : size, n = 0;
+
+		if (before)
+			notation_read(&meaning->notation, text, before,
+				      line_take, &meaning->line);
+		if (!brace)
+			return;
+		if (is_dict(brace, size - before))
+			n = dict_read(brace, size - before, take_dict_number,
+				      meaning);
+		n = n ? n : 1;
+		text = brace + n;
+		size -= before + n;
+	}
+}
+
+/* False: it is the header of a table. */
+static bool read_line(struct meaning *meaning, const char *text, size_t size)
+{
+	line_begin(&meaning->line);
+	if (meaning->table.count &&
+	    table_rows_read(&meaning->table, &meaning->notation, text, size,
+			    line_take, &meaning->line))
+		return true;
+	if (table_rows_header(&meaning->table, &meaning->notation, text, size))
+		return false;
+	read_numbers(meaning, text, size);
+	return true;
+}
+
+/* Steps. */
+
+/* Does "250/1000" in epoch 3/90 count from the start of the epoch? Over the
+ * whole run, its share would be that of the epoch.
+ */
+static bool is_of_epoch(const struct line_pick *step,
+			const struct line_pick *epoch, bool batch)
+{
+	double share = step->number / step->total;
+
+	if (!isfinite(step->total) || !isfinite(epoch->total))
+		return batch;
+	return share < (epoch->number - 1) / epoch->total ||
+	       share > (epoch->number + 1) / epoch->total;
+}
+
+/* The first line of a log in a later epoch: the steps of the epochs before. */
+static void epochs_begin(struct meaning *meaning, const struct line_pick *step,
+			 const struct line_pick *epoch, bool batch)
+{
+	struct epoch_steps *epochs = &meaning->epochs;
+	bool named = epoch->role == ROLE_EPOCH; /* "[3/90]" has no name */
+
+	epochs->begun = true;
+	epochs->first = epochs->now = epoch->number;
+	epochs->from_zero = step->number == 0;
+	if (epoch->number < 1 || !is_of_epoch(step, epoch, batch))
+		return;
+	epochs->restarts = true;
+	/* "[3/90][250/1000]" counts from 0, "Epoch [3/90], Step" from 1. */
+	if (epoch->number >= 2 || !named) {
+		double before = epoch->number - (named ? 1 : 0);
+
+		epochs->base = isfinite(step->total)
+				       ? (uint64_t)(before * step->total)
+				       : 0;
+		meaning->found.begins_late |= before > 0;
+	}
+}
+
+static void epochs_next(struct meaning *meaning, const struct line_pick *step,
+			double epoch)
+{
+	struct epoch_steps *epochs = &meaning->epochs;
+	uint64_t number = (uint64_t)step->number;
+	double grown = epoch - epochs->now;
+
+	if (number <= epochs->last)
+		epochs->restarts = true;
+	if (epochs->restarts && grown > 0) {
+		double length = (double)(epochs->last + epochs->from_zero);
+
+		if (epochs->length > 0)
+			length = epochs->length;
+		else
+			meaning->found.epochs_guessed = true;
+		epochs->base += (uint64_t)(grown * length);
+	} else if (epochs->restarts) {
+		/* A restart of the training. */
+		double done = epoch - epochs->first;
+		double all = epochs->now - epochs->first;
+
+		epochs->base =
+			done > 0 ? (uint64_t)((double)epochs->base * done / all)
+				 : 0;
+	}
+	epochs->now = epoch;
+}
+
+/* Steps that begin again after their total was reached, without a word of
+ * epochs.
+ */
+static uint64_t step_without_epoch(struct epoch_steps *epochs,
+				   const struct line_pick *step)
+{
+	uint64_t number = (uint64_t)step->number;
+
+	if (step->role != ROLE_STEP && isfinite(step->total) &&
+	    number < epochs->last &&
+	    (double)epochs->last >= NEARLY * step->total)
+		epochs->base += (uint64_t)step->total;
+	else if (number < epochs->last && epochs->base)
+		epochs->base = 0; /* a restart */
+	epochs->last = number;
+	return epochs->base + number;
+}
+
+/* The step over all epochs. */
+static uint64_t step_over_all(struct meaning *meaning,
+			      const struct line_pick *step, bool batch)
+{
+	struct epoch_steps *epochs = &meaning->epochs;
+	const struct line_pick *epoch = &meaning->line.picks[LINE_EPOCH];
+
+	/* A share of all epochs is no epoch. */
+	if (!epoch->has || epoch->number != floor(epoch->number) ||
+	    epoch->number < 0 || epoch->number > 1e9)
+		return step_without_epoch(epochs, step);
+	if (!epochs->begun)
+		epochs_begin(meaning, step, epoch, batch);
+	else if (epoch->number != epochs->now)
+		epochs_next(meaning, step, epoch->number);
+	epochs->from_zero |= step->number == 0;
+	if (isfinite(step->total))
+		epochs->length = step->total;
+	epochs->last = (uint64_t)step->number;
+	return epochs->base + epochs->last;
+}
+
+/* Which step is it, and how is it known? MEANING_STEPS: it is no record. */
+static enum meaning_steps find_step(struct meaning *meaning, uint64_t *step)
+{
+	const struct line_reading *line = &meaning->line;
+	const struct line_pick *own = &line->picks[LINE_STEP];
+	const struct line_pick *batch = &line->picks[LINE_BATCH];
+	const struct line_pick *epoch = &line->picks[LINE_EPOCH];
+
+	if (own->has || batch->has) {
+		*step = step_over_all(meaning, own->has ? own : batch,
+				      !own->has);
+		return STEPS_NAMED;
+	}
+	if (!line->picks[LINE_LOSS].has)
+		return MEANING_STEPS;
+	if (line->picks[LINE_SAMPLES_DONE].has ||
+	    (epoch->has && epoch->number != floor(epoch->number)) ||
+	    line->picks[LINE_LR].has)
+		return STEPS_COUNTED;
+	if (!epoch->has)
+		return MEANING_STEPS;
+	*step = (uint64_t)epoch->number;
+	return STEPS_EPOCHS;
+}
+
+/* Clocks. */
+
+static double digits_of(const char *text, size_t count)
+{
+	double number = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!isdigit((unsigned char)text[i]))
+			return NAN;
+		number = number * 10 + (text[i] - '0');
+	}
+	return number;
+}
+
+/* The clock of a line, "... 09:12:16,111 ...", in seconds of the day; NaN:
+ * none.
+ */
+static double clock_read(const char *text, size_t size, bool *fraction)
+{
+	size_t end = size < CLOCK_IN ? size : CLOCK_IN;
+
+	for (size_t i = 0; i + 8 <= end; i++) {
+		double h, m, s, part, unit = 0.1;
+		size_t at = i + 8;
+
+		if (text[i + 2] != ':' || text[i + 5] != ':' ||
+		    (i && isdigit((unsigned char)text[i - 1])))
+			continue;
+		h = digits_of(text + i, 2);
+		m = digits_of(text + i + 3, 2);
+		s = digits_of(text + i + 6, 2);
+		if (!(h < 24 && m < 60 && s < 61))
+			continue;
+		/* An estimate of the end, or the length of something. */
+		if (i > 4 &&
+		    (memmem(text, i, "eta", 3) || memmem(text, i, "ETA", 3)))
+			return NAN;
+		s += h * 3600 + m * 60;
+		if (at + 1 < size && (text[at] == '.' || text[at] == ','))
+			for (at++; at < size; at++, unit /= 10) {
+				part = digits_of(text + at, 1);
+				if (isnan(part))
+					break;
+				*fraction = true;
+				s += part * unit;
+			}
+		return s;
+	}
+	return NAN;
+}
+
+static int keep_clock(struct meaning *meaning, uint64_t step, double seconds,
+		      bool of_day)
+{
+	struct meaning_found *found = &meaning->found;
+
+	if (isnan(seconds) || found->clock_count == EXTRACT_RECORDS_MAX)
+		return 0;
+	/* Past midnight. */
+	while (of_day && seconds < meaning->clock - HALF_DAY)
+		seconds += DAY;
+	meaning->clock = seconds;
+	if (found->clock_count &&
+	    step <= found->clocks[found->clock_count - 1].step)
+		return 0;
+	if (found->clock_count == meaning->clock_room) {
+		size_t room =
+			meaning->clock_room ? meaning->clock_room * 2 : 64;
+		struct meaning_clock *grown =
+			reallocarray(found->clocks, room, sizeof(*grown));
+
+		if (!grown)
+			return -1;
+		found->clocks = grown;
+		meaning->clock_room = room;
+	}
+	found->clocks[found->clock_count++] =
+		(struct meaning_clock){ step, seconds };
+	return 0;
+}
+
+/* Captured values. */
+
+static void keep_name(struct meaning *meaning, const struct line_pick *pick,
+		      enum meaning_role role)
+{
+	char *name = meaning->found.names[role];
+	size_t size = pick->name_size;
+
+	if (*name)
+		return;
+	if (!size)
+		size = (size_t)snprintf(name, MEANING_NAME_MAX, "(unit)");
+	else
+		memcpy(name, pick->name, size);
+	name[size] = 0;
+}
+
+static void put_value(struct meaning *meaning, uint16_t field, double number)
+{
+	struct captured *captured = &meaning->captured;
+
+	captured->values[captured->count++] = (struct captured_value){
+		.field = field,
+		.kind = CAPTURED_NUMBER,
+		.number = number,
+	};
+}
+
+/* clang-format off */
+static const struct {
+	enum line_value value;
+	const char *field;
+	enum meaning_role role;
+} taken[] = {
+	{ LINE_LOSS, "loss", ROLE_LOSS },
+	{ LINE_MS, "iteration_ms", ROLE_STEP_TIME },
+	{ LINE_TOKENS, "tokens_per_second", ROLE_TOKENS },
+	{ LINE_TOKENS_PER_DEVICE, "tokens_per_second_per_device", ROLE_TOKENS_PER_DEVICE },
+	{ LINE_SAMPLES, "samples_per_second", ROLE_SAMPLES },
+	{ LINE_SAMPLES_PER_DEVICE, "samples_per_second_per_device", ROLE_SAMPLES },
+	{ LINE_MEMORY, "memory_mib", ROLE_MEMORY },
+	{ LINE_LR, "lr", ROLE_LR },
+	{ LINE_GRAD_NORM, "grad_norm", ROLE_GRAD_NORM },
+	{ LINE_ACCURACY, "accuracy", ROLE_ACCURACY },
+	{ LINE_GLOBAL_BATCH, "global_batch", ROLE_GLOBAL_BATCH },
+	{ LINE_CONSUMED_SAMPLES, "consumed_samples", ROLE_CONSUMED_SAMPLES },
+	{ LINE_CONSUMED_TOKENS, "consumed_tokens", ROLE_CONSUMED_TOKENS },
+	{ LINE_SAMPLES_DONE, "samples_in_epoch", ROLE_CONSUMED_SAMPLES },
+};
+/* clang-format on */
+
+static int put_taken(struct meaning *meaning, struct fields *names)
+{
+	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
+		const struct line_pick *pick =
+			&meaning->line.picks[taken[i].value];
+		uint16_t field;
+		double factor;
+		int rc;
+
+		if (!pick->has)
+			continue;
+		rc = fields_add(names, taken[i].field, strlen(taken[i].field),
+				&field, &factor);
+		if (rc < 0)
+			return -1;
+		if (!rc)
+			continue;
+		put_value(meaning, field, pick->number);
+		keep_name(meaning, pick, taken[i].role);
+		meaning->found.scope_open |= taken[i].value == LINE_TOKENS ||
+					     taken[i].value == LINE_SAMPLES;
+	}
+	return 0;
+}
+
+static void open_name(const struct line_pick *pick, char *name)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < pick->name_size && used < MEANING_NAME_MAX; i++)
+		if (pick->name[i] > ' ' && pick->name[i] <= '~')
+			name[used++] = pick->name[i];
+		else if (used && name[used - 1] != '_')
+			name[used++] = '_';
+	while (used && name[used - 1] == '_')
+		used--;
+	name[used] = 0;
+	/* Names of metrics are ASCII. */
+	if (!used)
+		snprintf(name, MEANING_NAME_MAX + 1, "%s",
+			 meaning_role_name(pick->role));
+}
+
+/* Keep a number whose meaning is open under its own name. */
+static int put_open_value(struct meaning *meaning, struct fields *names,
+			  const struct line_pick *pick)
+{
+	struct meaning_found *found = &meaning->found;
+	char name[MEANING_NAME_MAX + 1];
+	struct meaning_open *open = found->open;
+	double factor;
+	int rc;
+
+	open_name(pick, name);
+	while (open < found->open + found->open_count &&
+	       strcmp(open->name, name) != 0)
+		open++;
+	if (open == found->open + MEANING_OPEN_MAX)
+		return 0;
+	if (open == found->open + found->open_count) {
+		rc = fields_add(names, name, strlen(name), &open->field,
+				&factor);
+		if (rc < 1 || open->field < RECORD_FIELDS)
+			return rc < 0 ? -1 : 0;
+		memcpy(open->name, name, sizeof(name));
+		open->role = pick->role;
+		open->unit_s = pick->unit_s;
+		found->open_count++;
+	}
+	put_value(meaning, open->field, pick->number);
+	return 0;
+}
+
+static int put_all(struct meaning *meaning, struct fields *names,
+		   enum meaning_steps steps, uint64_t step)
+{
+	const struct line_reading *line = &meaning->line;
+	const struct line_pick *own = line->picks[LINE_STEP].has
+					      ? &line->picks[LINE_STEP]
+					      : &line->picks[LINE_BATCH];
+
+	meaning->captured.rule = &meaning->rules[steps];
+	meaning->captured.count = 0;
+	if (steps != STEPS_COUNTED)
+		put_value(meaning, RECORD_STEP, (double)step);
+	if (steps == STEPS_NAMED) {
+		if (isfinite(own->total) && !meaning->epochs.begun)
+			put_value(meaning, RECORD_STEPS, own->total);
+		keep_name(meaning, own, ROLE_STEP);
+	}
+	if (line->picks[LINE_EPOCH].has)
+		keep_name(meaning, &line->picks[LINE_EPOCH], ROLE_EPOCH);
+	meaning->found.data_time |= line->picks[LINE_DATA_TIME].has;
+	if (put_taken(meaning, names) < 0)
+		return -1;
+	for (int i = LINE_OPEN_STEP_TIME; i <= LINE_OPEN_RATE; i++)
+		if (line->picks[i].has &&
+		    put_open_value(meaning, names, &line->picks[i]) < 0)
+			return -1;
+	return 0;
+}
+
+/* Deliver the record of the line; its values are complete. */
+static int deliver_record(struct meaning *meaning, enum meaning_steps steps,
+			  uint64_t step)
+{
+	const struct line_pick *clock = &meaning->line.picks[LINE_CLOCK];
+	double seconds;
+
+	if (steps == MEANING_STEPS || steps > meaning->found.steps)
+		return 0;
+	if (steps < meaning->found.steps) {
+		meaning->found.steps = steps;
+		meaning->found.clock_count = 0;
+	}
+	if (put_all(meaning, meaning->names, steps, step) < 0)
+		return -1;
+	seconds = clock->has ? clock->number
+			     : clock_read(meaning->whole, meaning->whole_size,
+					  &meaning->found.fractions);
+	meaning->found.fractions |= clock->has && seconds != floor(seconds);
+	if (steps == STEPS_NAMED &&
+	    keep_clock(meaning, step, seconds, !clock->has) < 0)
+		return -1;
+	return meaning->fn(&meaning->captured, meaning->arg);
+}
+
+/* Does the line have nothing but a step, or an epoch? */
+static void keep_context(struct meaning *meaning)
+{
+	const struct line_reading *line = &meaning->line;
+	uint64_t step;
+
+	if (line->bar)
+		return;
+	if (line->picks[LINE_STEP].has || line->picks[LINE_BATCH].has) {
+		if (find_step(meaning, &step) == STEPS_NAMED) {
+			meaning->below_step = step;
+			meaning->below = BELOW;
+		}
+	} else if (line->picks[LINE_EPOCH].has) {
+		meaning->epoch = line->picks[LINE_EPOCH];
+	}
+}
+
+/* Is it a line of values below that of its step? */
+static bool line_is_below(const struct meaning *meaning)
+{
+	const struct line_reading *line = &meaning->line;
+
+	return meaning->below && !line->picks[LINE_STEP].has &&
+	       !line->picks[LINE_BATCH].has && !line->picks[LINE_EPOCH].has &&
+	       !line->bar &&
+	       (meaning->below == BELOW || *meaning->whole == ' ' ||
+		*meaning->whole == '\t');
+}
+
+/* The line, or a part of it with a bar of its own, is complete. */
+static void end_record(void *arg)
+{
+	struct meaning *meaning = arg;
+	struct line_reading *line = &meaning->line;
+	enum meaning_steps steps;
+	uint64_t step = 0;
+	bool below;
+
+	line_end(line);
+	if (line->other || meaning->rc < 0)
+		return;
+	below = line_is_below(meaning);
+	meaning->below -= below;
+	if (below && (line_measures(line) || line->picks[LINE_MEMORY].has ||
+		      line->picks[LINE_LR].has)) {
+		meaning->rc = deliver_record(meaning, STEPS_NAMED,
+					     meaning->below_step);
+		return;
+	}
+	if (!line_measures(line)) {
+		keep_context(meaning);
+		return;
+	}
+	if (!line_names_step(line) && !line->picks[LINE_EPOCH].has &&
+	    meaning->epoch.has)
+		line->picks[LINE_EPOCH] = meaning->epoch;
+	meaning->below = 0;
+	steps = find_step(meaning, &step);
+	meaning->rc = deliver_record(meaning, steps, step);
+}
+
+int meaning_read(struct meaning *meaning, struct fields *names,
+		 const char *text, size_t size, const char *whole,
+		 size_t whole_size, rules_fn *fn, void *arg)
+{
+	meaning->names = names;
+	meaning->fn = fn;
+	meaning->arg = arg;
+	meaning->whole = whole;
+	meaning->whole_size = whole_size;
+	meaning->rc = 0;
+	meaning->line.flush = end_record;
+	meaning->line.flush_arg = meaning;
+	if (read_line(meaning, text, size))
+		end_record(meaning);
+	return meaning->rc;
+}

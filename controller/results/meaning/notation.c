@@ -1,0 +1,482 @@
+/* notation.c - finds the named numbers of a line, in any usual notation.
+ */
+#include "controller/results/meaning/notation.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define NUMBER_MAX 63 /* bytes of a number */
+#define UNIT_MAX 40   /* bytes of a unit */
+
+static bool is_digit_at(const char *text, size_t size, size_t at)
+{
+	return at < size && text[at] >= '0' && text[at] <= '9';
+}
+
+static bool is_letter_at(const char *text, size_t size, size_t at)
+{
+	return at < size && isalpha((unsigned char)text[at]);
+}
+
+static size_t count_digits(const char *text, size_t size)
+{
+	size_t n = 0;
+
+	while (is_digit_at(text, size, n))
+		n++;
+	return n;
+}
+
+/* "nan", "inf", "Infinity"; the bytes, 0: none. */
+static size_t word_number(const char *text, size_t size, double *number)
+{
+	static const struct {
+		const char *word;
+		double number;
+	} words[] = { { "nan", NAN },
+		      { "infinity", INFINITY },
+		      { "inf", INFINITY } };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		size_t n = strlen(words[i].word);
+
+		if (size < n || strncasecmp(text, words[i].word, n) != 0 ||
+		    (size > n && (isalnum((unsigned char)text[n]) ||
+				  text[n] == '_' || text[n] & 0x80)))
+			continue;
+		*number = words[i].number;
+		return n;
+	}
+	return 0;
+}
+
+/* 1,216 and 10,050.25: groups of three digits. The bytes of the whole part. */
+static size_t count_whole(const char *text, size_t size, bool *commas)
+{
+	size_t n = count_digits(text, size);
+
+	*commas = false;
+	if (!n || n > 3)
+		return n;
+	while (n < size && text[n] == ',' &&
+	       count_digits(text + n + 1, size - n - 1) == 3) {
+		n += 4;
+		*commas = true;
+	}
+	return n;
+}
+
+static double number_convert(const char *text, size_t size)
+{
+	/* Powers of ten that a double holds exactly. */
+	static const double powers[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,
+					 1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+					 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
+					 1e18, 1e19, 1e20, 1e21, 1e22 };
+	char copy[NUMBER_MAX + 1];
+	uint64_t digits = 0;
+	size_t used = 0, count = 0, after = 0;
+	bool dot = false, plain = true;
+
+	for (size_t i = 0; i < size; i++) {
+		char c = text[i];
+
+		if (c == ',')
+			continue;
+		copy[used++] = c;
+		if (c >= '0' && c <= '9') {
+			digits = digits * 10 + (uint64_t)(c - '0');
+			count += count || c != '0';
+			after += dot;
+		} else if (c == '.') {
+			dot = true;
+		} else if (i || (c != '-' && c != '+')) {
+			plain = false;
+		}
+	}
+	copy[used] = 0;
+	/* Both are exact, so that the division rounds once. */
+	if (plain && count <= 15 && after <= 22)
+		return (*text == '-' ? -1 : 1) * (double)digits / powers[after];
+	return strtod(copy, NULL);
+}
+
+size_t notation_number(const char *text, size_t size, double *number)
+{
+	size_t sign = size && (*text == '-' || *text == '+'), n, whole;
+	bool commas;
+
+	n = word_number(text + sign, size - sign, number);
+	if (n) {
+		*number = *text == '-' ? -*number : *number;
+		return sign + n;
+	}
+	n = whole = sign + count_whole(text + sign, size - sign, &commas);
+	if (n < size && text[n] == '.')
+		n += 1 + count_digits(text + n + 1, size - n - 1);
+	if (n - whole < 2 && whole == sign)
+		return 0;
+	if (n < size && (text[n] == 'e' || text[n] == 'E')) {
+		size_t at = n + 1;
+
+		at += at < size && (text[at] == '-' || text[at] == '+');
+		if (is_digit_at(text, size, at))
+			n = at + count_digits(text + at, size - at);
+	}
+	if (n > NUMBER_MAX)
+		return 0;
+	*number = number_convert(text, n);
+	return n;
+}
+
+struct quantity notation_quantity(struct notation *notation, const char *text,
+				  size_t size)
+{
+	uint32_t hash = (uint32_t)size;
+	struct notation_gap *gap;
+
+	if (size > NOTATION_GAP_MAX) {
+		text += size - NOTATION_GAP_MAX;
+		size = NOTATION_GAP_MAX;
+	}
+	for (size_t i = 0; i < size; i++)
+		hash = hash * 31 + (unsigned char)text[i];
+	gap = &notation->gaps[(hash ^ hash >> 11) % NOTATION_GAPS];
+	if (gap->size != size + 1 || memcmp(gap->text, text, size) != 0) {
+		gap->size = (uint16_t)(size + 1);
+		memcpy(gap->text, text, size);
+		gap->quantity = quantity_of(notation->lexicon, text, size);
+	}
+	return gap->quantity;
+}
+
+/* Units. */
+
+static bool is_unit_char(char c)
+{
+	return isalpha((unsigned char)c) || c == '/' || c == '%' || c & 0x80;
+}
+
+/* May a number of this kind have the unit? */
+static bool unit_suits(const struct quantity *quantity, enum quantity_kind kind)
+{
+	bool rate = kind == QUANTITY_STEPS_PER_SECOND ||
+		    kind == QUANTITY_TOKENS_PER_SECOND ||
+		    kind == QUANTITY_SAMPLES_PER_SECOND;
+
+	if (kind == QUANTITY_PERCENT)
+		return true;
+	if (!quantity->known)
+		return quantity->empty &&
+		       (rate || kind == QUANTITY_SECONDS_PER_STEP ||
+			kind == QUANTITY_STEPS);
+	switch (quantity->role) {
+	case ROLE_STEP:
+	case ROLE_BATCH:
+		return kind == QUANTITY_STEPS;
+	case ROLE_STEP_TIME:
+	case ROLE_TIME:
+	case ROLE_DATA_TIME:
+		return kind == QUANTITY_SECONDS ||
+		       kind == QUANTITY_SECONDS_PER_STEP ||
+		       kind == QUANTITY_STEPS_PER_SECOND;
+	case ROLE_RATE:
+		return rate || kind == QUANTITY_SECONDS_PER_STEP;
+	case ROLE_TOKENS:
+	case ROLE_TOKENS_PER_DEVICE:
+		return kind == QUANTITY_TOKENS_PER_SECOND;
+	case ROLE_SAMPLES:
+		return kind == QUANTITY_SAMPLES_PER_SECOND;
+	case ROLE_STEPS:
+		return kind == QUANTITY_STEPS_PER_SECOND;
+	case ROLE_MEMORY:
+		return kind == QUANTITY_MEBIBYTES;
+	default:
+		return false;
+	}
+}
+
+/* The factor of a decimal suffix, which begins the text; 0: none. A memory's G
+ * is a unit.
+ */
+static double si_factor(const struct quantity *quantity, const char *text,
+			size_t size)
+{
+	static const char letters[] = "kKMBGT";
+	static const double factors[] = { 1e3, 1e3, 1e6, 1e9, 1e9, 1e12 };
+	const char *letter;
+
+	if (!size || (quantity->known && (quantity->role == ROLE_MEMORY ||
+					  quantity->role == ROLE_STEP_TIME ||
+					  quantity->role == ROLE_TIME)))
+		return 0;
+	letter = *text ? strchr(letters, *text) : NULL;
+	return letter ? factors[letter - letters] : 0;
+}
+
+/* Read the unit at text[0..size), behind a number: the bytes it takes. */
+static size_t unit_read(const struct notation *notation, const char *text,
+			size_t size, struct notation_item *item)
+{
+	size_t blank = size && *text == ' ', n = blank;
+	struct quantity_unit unit;
+	double si;
+
+	while (n < size && n - blank < UNIT_MAX && is_unit_char(text[n]) &&
+	       !quantity_mark(text + n, size - n))
+		n++;
+	if (n == blank)
+		return 0;
+	/* It is the name of the next number, or a part of a word. */
+	if (n < size &&
+	    (text[n] == ':' || text[n] == '=' || text[n] == '_' ||
+	     is_digit_at(text, size, n)) &&
+	    (blank || text[n] == '_'))
+		return 0;
+	si = si_factor(&item->quantity, text + blank, n - blank);
+	if (si > 0 && n - blank == 1) {
+		struct notation_item rest = *item;
+		size_t more = unit_read(notation, text + n, size - n, &rest);
+
+		item->number *= si;
+		item->unit = rest.unit;
+		return n + more;
+	}
+	unit = quantity_unit(notation->lexicon, text + blank, n - blank);
+	if (unit.kind == QUANTITY_OTHER && si > 0 && !blank) {
+		struct quantity_unit rest =
+			quantity_unit(notation->lexicon, text + 1, n - 1);
+
+		if (unit_suits(&item->quantity, rest.kind)) {
+			item->number *= si;
+			item->unit = rest;
+			return n;
+		}
+	}
+	if (unit_suits(&item->quantity, unit.kind)) {
+		item->unit = unit;
+		return n;
+	}
+	/* A word behind a blank is the next name, unless it is a fraction. */
+	if (!blank || memchr(text, '/', n)) {
+		item->unit.kind = QUANTITY_OTHER;
+		return memchr(text, '/', n) && unit.kind != QUANTITY_OTHER &&
+				       blank
+			       ? (item->unit.kind = QUANTITY_PLAIN, 0)
+			       : n;
+	}
+	return 0;
+}
+
+/* Numbers of a line. */
+
+struct scanner {
+	struct notation *notation;
+	const char *text;
+	size_t size;
+	size_t at;
+	size_t gap; /* end of the number before */
+	notation_fn *fn;
+	void *arg;
+};
+
+/* The bytes of a date, a clock, a version or an address that begins the text;
+ * 0: it is a plain number, or a ratio.
+ */
+static size_t compound_size(const char *text, size_t size)
+{
+	size_t at = count_digits(text, size), dots = 0, slashes = 0, marks = 0;
+
+	while (at + 1 < size && is_digit_at(text, size, at + 1)) {
+		char mark = text[at];
+
+		if (mark == '.')
+			dots++;
+		else if (mark == '/')
+			slashes++;
+		else if (mark == ':' || mark == '-' || mark == 'T')
+			marks++;
+		else if (mark != ',' || !marks)
+			break;
+		at += 1 + count_digits(text + at + 1, size - at - 1);
+	}
+	return marks || slashes > 1 || dots > slashes + 1 ? at : 0;
+}
+
+static size_t skip_spaces(const char *text, size_t size, size_t at)
+{
+	while (at < size && (text[at] == ' ' || text[at] == '\t'))
+		at++;
+	return at;
+}
+
+/* The total of "3/60" and "3 / 60", behind the first number: its bytes. */
+static size_t total_read(const char *text, size_t size, double *total)
+{
+	size_t at = skip_spaces(text, size, 0), n;
+	bool zero;
+
+	if (at >= size || text[at] != '/')
+		return 0;
+	at = skip_spaces(text, size, at + 1);
+	if (!is_digit_at(text, size, at))
+		return 0;
+	zero = text[at] == '0' && is_digit_at(text, size, at + 1);
+	n = notation_number(text + at, size - at, total);
+	/* 11/03, and 11/3/2025 */
+	if (!n || zero || (at + n < size && text[at + n] == '/'))
+		return 0;
+	return at + n;
+}
+
+/* Is this "[00:10<00:20" or " (1%)]", behind a ratio? */
+static void ratio_look_behind(const char *text, size_t size,
+			      struct notation_item *item)
+{
+	size_t at = skip_spaces(text, size, 0), n;
+
+	if (at < size && text[at] == '[') {
+		n = count_digits(text + at + 1, size - at - 1);
+		item->bar = n && at + 1 + n < size && text[at + 1 + n] == ':';
+	} else if (at < size && text[at] == '(') {
+		n = strspn(text + at + 1, "0123456789. ");
+		item->share = n && at + 1 + n < size && text[at + 1 + n] == '%';
+	}
+}
+
+/* Is the number the first one, behind marks only? */
+static bool begins_line(const char *text, size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (isalnum((unsigned char)text[i]) || text[i] & 0x80)
+			return false;
+	return true;
+}
+
+static char mark_before(const char *text, size_t at)
+{
+	while (at && (text[at - 1] == ' ' || text[at - 1] == '\t'))
+		at--;
+	return at ? text[at - 1] : 0;
+}
+
+/* Deliver the number of n bytes at the scanner. */
+static void scanner_take(struct scanner *scanner, size_t n, double number)
+{
+	const char *text = scanner->text, *gap = text + scanner->gap;
+	size_t size = scanner->size, end = scanner->at + n, more;
+	struct notation_item item = {
+		.number = number,
+		.total = NAN,
+		.unit = { QUANTITY_PLAIN, 1, false },
+	};
+	char before = mark_before(text, scanner->at);
+
+	item.quantity = notation_quantity(scanner->notation, gap,
+					  scanner->at - scanner->gap);
+	item.name = text + scanner->at - item.quantity.name_size;
+	if (scanner->at - scanner->gap <= NOTATION_GAP_MAX)
+		item.name = gap + item.quantity.name_at;
+	else
+		item.name = text + scanner->at - NOTATION_GAP_MAX +
+			    item.quantity.name_at;
+	item.in_brackets = before == '[' || before == '(';
+	item.begins = begins_line(text, scanner->at);
+	more = total_read(text + end, size - end, &item.total);
+	end += more;
+	ratio_look_behind(text + end, size - end, &item);
+	end += unit_read(scanner->notation, text + end, size - end, &item);
+	ratio_look_behind(text + end, size - end, &item);
+	scanner->fn(&item, scanner->arg);
+	scanner->at = scanner->gap = end;
+}
+
+/* May a number begin here? */
+static bool may_begin(const char *text, size_t size, size_t at)
+{
+	char c = text[at], before = at ? text[at - 1] : ' ';
+
+	if (isalnum((unsigned char)before) || before == '_')
+		return false;
+	if (c >= '0' && c <= '9')
+		return before != '.' || at < 2 || text[at - 2] == ' ';
+	if (c == '.')
+		return is_digit_at(text, size, at + 1) && before != '.';
+	if (c == '-' || c == '+')
+		return (is_digit_at(text, size, at + 1) ||
+			(at + 2 < size && text[at + 1] == '.') ||
+			is_letter_at(text, size, at + 1)) &&
+		       strchr(" \t:=[(,\"'|", before);
+	return c == 'n' || c == 'N' || c == 'i' || c == 'I';
+}
+
+static bool starts_number(char c)
+{
+	return (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '+' ||
+	       c == 'n' || c == 'N' || c == 'i' || c == 'I';
+}
+
+void notation_read(struct notation *notation, const char *text, size_t size,
+		   notation_fn *fn, void *arg)
+{
+	struct scanner scanner = {
+		.notation = notation,
+		.text = text,
+		.size = size,
+		.fn = fn,
+		.arg = arg,
+	};
+
+	while (scanner.at < size) {
+		size_t n, skip;
+		double number;
+
+		if (!starts_number(text[scanner.at]) ||
+		    !may_begin(text, size, scanner.at)) {
+			scanner.at++;
+			continue;
+		}
+		n = notation_number(text + scanner.at, size - scanner.at,
+				    &number);
+		if (!n) {
+			scanner.at++;
+			continue;
+		}
+		skip = compound_size(text + scanner.at, size - scanner.at);
+		if (skip) {
+			scanner.at += skip;
+			scanner.gap = scanner.at;
+			continue;
+		}
+		scanner_take(&scanner, n, number);
+	}
+}
+
+void notation_value(struct notation *notation, const char *key, size_t key_size,
+		    const char *text, size_t size, notation_fn *fn, void *arg)
+{
+	struct notation_item item = {
+		.name = key,
+		.total = NAN,
+		.unit = { QUANTITY_PLAIN, 1, false },
+	};
+	size_t n = notation_number(text, size, &item.number);
+
+	const char *slash;
+
+	if (!n)
+		return;
+	n += total_read(text + n, size - n, &item.total);
+	/* "step/max_steps": "5/94" */
+	slash = isfinite(item.total) ? memchr(key, '/', key_size) : NULL;
+	if (slash)
+		key_size = (size_t)(slash - key);
+	item.quantity = notation_quantity(notation, key, key_size);
+	item.name = key + item.quantity.name_at;
+	n += unit_read(notation, text + n, size - n, &item);
+	if (skip_spaces(text, size, n) == size)
+		fn(&item, arg);
+}

@@ -1,0 +1,57 @@
+/* notation.h - finds the named numbers of a line, in any usual notation:
+ * "key: 1.5", "key=1.5", "key 1.5 ms", "Step [20/938]", "[ 10/500]", "12.3
+ * it/s", "第 10 步".
+ */
+#ifndef CONTROLLER_RESULTS_MEANING_NOTATION_H
+#define CONTROLLER_RESULTS_MEANING_NOTATION_H
+
+#include "controller/results/meaning/quantity.h"
+
+#define NOTATION_GAP_MAX 80 /* bytes of a text between numbers that is kept */
+#define NOTATION_GAPS 256
+
+/* Texts between numbers, and what they say: the lines of a log repeat them. */
+struct notation {
+	const struct lexicon *lexicon; /* borrowed */
+	struct notation_gap {
+		uint16_t size; /* 0: free */
+		char text[NOTATION_GAP_MAX];
+		struct quantity quantity;
+	} gaps[NOTATION_GAPS];
+};
+
+/* A number of a line. */
+struct notation_item {
+	struct quantity quantity; /* what the text before it says */
+	const char *name;         /* in the line, of quantity.name_size bytes */
+	double number;
+	double total; /* of 3/60; NaN: none */
+	bool in_brackets;
+	bool begins; /* nothing but marks stands before it in the line */
+	bool bar;    /* a clock follows in brackets: [00:10<00:20 */
+	bool share;  /* its share in percent follows: [640/60000 (1%)] */
+	struct quantity_unit unit; /* that stands behind it */
+};
+
+typedef void notation_fn(const struct notation_item *item, void *arg);
+
+/* Call fn for each number of the line, from left to right. Dates, clocks and
+ * numbers in words are none.
+ */
+void notation_read(struct notation *notation, const char *text, size_t size,
+		   notation_fn *fn, void *arg);
+
+/* The same of a value with a key of its own, as a dict has them: "loss" and
+ * "2.31", "step" and "5/100".
+ */
+void notation_value(struct notation *notation, const char *key, size_t key_size,
+		    const char *text, size_t size, notation_fn *fn, void *arg);
+
+/* What a text before a number says; kept. */
+struct quantity notation_quantity(struct notation *notation, const char *text,
+				  size_t size);
+
+/* The number at text[0..size), and the bytes that it takes; 0: none. */
+size_t notation_number(const char *text, size_t size, double *number);
+
+#endif

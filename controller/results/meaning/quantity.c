@@ -1,0 +1,454 @@
+/* quantity.c - what the text before and behind a number says that it is.
+ */
+#include "controller/results/meaning/quantity.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define WORDS_MAX 12 /* of a name; a longer text has none */
+
+/* The words of a text, in lower case. */
+struct words {
+	char text[WORDS_MAX * (LEXICON_WORD_MAX + 1)];
+	struct word_place {
+		uint16_t at, size;
+		bool slash; /* '/' stands before it */
+	} list[WORDS_MAX];
+	size_t count;
+	size_t used;
+	bool too_many;
+};
+
+static bool is_word_char(char c)
+{
+	return isalnum((unsigned char)c) || c & 0x80;
+}
+
+bool quantity_mark(const char *text, size_t size)
+{
+	static const char *const marks[] = { "：", "，", "；", "、", "。",
+					     "（", "）", "【", "】" };
+
+	if (size >= 3 && (unsigned char)*text == 0xe2)
+		return true;
+	for (size_t i = 0; size >= 3 && i < sizeof(marks) / sizeof(*marks); i++)
+		if (!memcmp(text, marks[i], 3))
+			return true;
+	return false;
+}
+
+static void words_add(struct words *words, const char *text, size_t size,
+		      bool slash)
+{
+	struct word_place *place = &words->list[words->count];
+
+	if (words->count == WORDS_MAX || size > LEXICON_WORD_MAX) {
+		words->too_many = true;
+		return;
+	}
+	words->count++;
+	*place = (struct word_place){ (uint16_t)words->used, (uint16_t)size,
+				      slash };
+	for (size_t i = 0; i < size; i++)
+		words->text[words->used++] =
+			(char)(text[i] & 0x80
+				       ? text[i]
+				       : tolower((unsigned char)text[i]));
+	words->text[words->used++] = '_';
+}
+
+/* "SamplesPerSec" has three words, "GiB" one. */
+static bool begins_word(const char *text, size_t size, size_t i)
+{
+	return i + 1 < size && isupper((unsigned char)text[i]) &&
+	       islower((unsigned char)text[i - 1]) &&
+	       islower((unsigned char)text[i + 1]);
+}
+
+static void words_split(struct words *words, const char *text, size_t size)
+{
+	bool slash = false;
+
+	words->count = words->used = 0;
+	words->too_many = false;
+	for (size_t i = 0; i < size && !words->too_many;) {
+		size_t from = i;
+
+		if (!is_word_char(text[i])) {
+			slash = text[i++] == '/';
+			continue;
+		}
+		for (i++; i < size && is_word_char(text[i]) &&
+			  !begins_word(text, size, i) &&
+			  (text[i] & 0x80) == (text[from] & 0x80);)
+			i++;
+		words_add(words, text + from, i - from, slash);
+		slash = false;
+	}
+}
+
+static const char *word_text(const struct words *words, size_t i)
+{
+	return words->text + words->list[i].at;
+}
+
+static bool word_is(const struct words *words, size_t i, const char *text)
+{
+	return i < words->count && words->list[i].size == strlen(text) &&
+	       !memcmp(word_text(words, i), text, strlen(text));
+}
+
+static bool word_of(const struct lexicon *lexicon, enum word_kind kind,
+		    const struct words *words, size_t i)
+{
+	return lexicon_word(lexicon, kind, word_text(words, i),
+			    words->list[i].size);
+}
+
+/* Units. */
+
+/* The units of words [from, to), "tokens per gpu per second": the first one,
+ * and those that it is divided by. False: they are not all units.
+ */
+static bool units_read(const struct lexicon *lexicon, const struct words *words,
+		       size_t from, size_t to, struct lexicon_unit *first,
+		       struct lexicon_unit by[2], size_t *by_count)
+{
+	*by_count = 0;
+	if (from >= to || !lexicon_unit(lexicon, word_text(words, from),
+					words->list[from].size, first))
+		return false;
+	for (size_t i = from + 1; i < to; i++) {
+		if (word_is(words, i, "per"))
+			i++;
+		else if (!words->list[i].slash)
+			return false;
+		if (i >= to || *by_count == 2 ||
+		    !lexicon_unit(lexicon, word_text(words, i),
+				  words->list[i].size, &by[*by_count]))
+			return false;
+		++*by_count;
+	}
+	return true;
+}
+
+static struct quantity_unit unit_of_words(const struct lexicon *lexicon,
+					  const struct words *words,
+					  size_t from, size_t to)
+{
+	static const enum quantity_kind rates[UNIT_BASES] = {
+		[BASE_STEP] = QUANTITY_STEPS_PER_SECOND,
+		[BASE_TOKEN] = QUANTITY_TOKENS_PER_SECOND,
+		[BASE_SAMPLE] = QUANTITY_SAMPLES_PER_SECOND,
+	};
+	struct quantity_unit unit = { QUANTITY_OTHER, 1, false };
+	struct lexicon_unit first, by[2];
+	size_t count;
+	bool seconds = false, steps = false;
+
+	if (!units_read(lexicon, words, from, to, &first, by, &count))
+		return unit;
+	unit.factor = first.factor;
+	for (size_t i = 0; i < count; i++) {
+		unit.factor /= by[i].factor;
+		unit.per_device |= by[i].base == BASE_DEVICE;
+		seconds |= by[i].base == BASE_SECOND;
+		steps |= by[i].base == BASE_STEP;
+	}
+	if (count && seconds + steps + unit.per_device != (int)count)
+		return unit;
+	if (!count)
+		unit.kind = first.base == BASE_SECOND     ? QUANTITY_SECONDS
+			    : first.base == BASE_MEBIBYTE ? QUANTITY_MEBIBYTES
+			    : first.base == BASE_STEP     ? QUANTITY_STEPS
+							  : QUANTITY_OTHER;
+	else if (first.base == BASE_SECOND && steps && count == 1)
+		unit.kind = QUANTITY_SECONDS_PER_STEP;
+	else if (seconds && !steps && rates[first.base])
+		unit.kind = rates[first.base];
+	return unit;
+}
+
+struct quantity_unit quantity_unit(const struct lexicon *lexicon,
+				   const char *text, size_t size)
+{
+	struct words words;
+
+	if (size == 1 && *text == '%')
+		return (struct quantity_unit){ QUANTITY_PERCENT, 1, false };
+	words_split(&words, text, size);
+	return words.too_many
+		       ? (struct quantity_unit){ QUANTITY_OTHER, 1, false }
+		       : unit_of_words(lexicon, &words, 0, words.count);
+}
+
+/* Names. */
+
+/* The name of words [from, to), without Chinese fillers at its start. */
+static bool name_of_words(const struct lexicon *lexicon,
+			  const struct words *words, size_t from, size_t to,
+			  struct lexicon_name *name)
+{
+	const char *text = word_text(words, from);
+	size_t size = (size_t)(word_text(words, to - 1) - text) +
+		      words->list[to - 1].size;
+
+	if (lexicon_name(lexicon, text, size, name))
+		return true;
+	/* "平均损失": each character has three bytes. */
+	for (size_t cut = 3; *text & 0x80 && cut < size; cut += 3)
+		if (lexicon_word(lexicon, WORD_FILLER, text, cut) &&
+		    lexicon_name(lexicon, text + cut, size - cut, name))
+			return true;
+	return false;
+}
+
+/* Do words [0, to) change nothing? A word of an evaluation does: *other; so
+ * does that of one device: *device.
+ */
+static bool only_fillers(const struct lexicon *lexicon,
+			 const struct words *words, size_t to, bool *other,
+			 bool *device)
+{
+	struct lexicon_name name;
+	struct lexicon_unit unit;
+
+	for (size_t i = 0; i < to; i++) {
+		if (word_of(lexicon, WORD_OTHER, words, i)) {
+			*other = true;
+			continue;
+		}
+		if (lexicon_unit(lexicon, word_text(words, i),
+				 words->list[i].size, &unit) &&
+		    unit.base == BASE_DEVICE) {
+			*device = true;
+			continue;
+		}
+		/* "throughput tokens/s" */
+		if (!word_of(lexicon, WORD_FILLER, words, i) &&
+		    !(lexicon_name(lexicon, word_text(words, i),
+				   words->list[i].size, &name) &&
+		      name.role == ROLE_RATE))
+			return false;
+	}
+	return true;
+}
+
+/* A name that is made of units: "tokens per second". */
+static bool name_is_unit(const struct lexicon *lexicon,
+			 const struct words *words, size_t from, size_t to,
+			 struct quantity *quantity)
+{
+	struct quantity_unit unit = unit_of_words(lexicon, words, from, to);
+
+	if (unit.kind < QUANTITY_SECONDS_PER_STEP ||
+	    unit.kind > QUANTITY_SAMPLES_PER_SECOND)
+		return false;
+	quantity->role = unit.kind == QUANTITY_SECONDS_PER_STEP ? ROLE_STEP_TIME
+								: ROLE_RATE;
+	quantity->rank = 0;
+	quantity->unit = unit;
+	return true;
+}
+
+/* A unit at the end of a name: "dt_ms", "max_mem_gb", "timing in s". */
+static size_t cut_unit(const struct lexicon *lexicon, const struct words *words,
+		       size_t to, struct quantity_unit *unit)
+{
+	struct quantity_unit last;
+
+	if (to < 2)
+		return to;
+	last = unit_of_words(lexicon, words, to - 1, to);
+	if (last.kind != QUANTITY_SECONDS && last.kind != QUANTITY_MEBIBYTES)
+		return to;
+	*unit = last;
+	return to - 1 - (to > 2 && word_is(words, to - 2, "in"));
+}
+
+static bool name_whole(const struct lexicon *lexicon, const struct words *words,
+		       size_t from, size_t to, struct quantity *quantity)
+{
+	struct lexicon_name name;
+	bool other = false;
+
+	for (size_t at = from; at < to; at++) {
+		bool found = false;
+
+		if (name_of_words(lexicon, words, at, to, &name)) {
+			quantity->role = name.role;
+			quantity->rank = name.rank;
+			found = true;
+		} else if (name_is_unit(lexicon, words, at, to, quantity)) {
+			found = true;
+		}
+		if (!found)
+			continue;
+		if (!only_fillers(lexicon, words, at, &other,
+				  &quantity->unit.per_device))
+			return false;
+		quantity->other |= other;
+		return true;
+	}
+	return false;
+}
+
+static void quantity_read_name(const struct lexicon *lexicon,
+			       const struct words *words,
+			       struct quantity *quantity)
+{
+	size_t from = 0, to = words->count, cut;
+	struct quantity_unit unit = quantity->unit;
+
+	for (size_t i = 0; i < to; i++)
+		if (word_of(lexicon, WORD_LEVEL, words, i))
+			from = i + 1;
+	quantity->empty = from == to;
+	/* Words before `from` are no part of the name. */
+	if (from) {
+		struct words rest = *words;
+
+		memmove(rest.list, rest.list + from,
+			(to - from) * sizeof(*rest.list));
+		rest.count = to - from;
+		quantity_read_name(lexicon, &rest, quantity);
+		return;
+	}
+	if (!to)
+		return;
+	quantity->known = name_whole(lexicon, words, 0, to, quantity);
+	if (!quantity->known && unit.kind == QUANTITY_PLAIN) {
+		cut = cut_unit(lexicon, words, to, &unit);
+		if (cut < to && name_whole(lexicon, words, 0, cut, quantity)) {
+			quantity->known = true;
+			unit.per_device |= quantity->unit.per_device;
+			quantity->unit = unit;
+		}
+	}
+	/* Only words that change nothing: the unit says what it is. */
+	if (!quantity->known) {
+		bool other = false, device = false;
+
+		quantity->empty =
+			only_fillers(lexicon, words, to, &other, &device) &&
+			!other;
+		quantity->other |= other;
+	}
+}
+
+/* Places in the text. */
+
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* Does a name begin behind text[i]? The byte count of the mark; 0: no. */
+static size_t mark_size(const char *text, size_t size, size_t i)
+{
+	if (text[i] && strchr(",;|{}[]()\t\"'<>=:@#*!?~", text[i]))
+		return 1;
+	if (quantity_mark(text + i, size - i))
+		return 3;
+	/* " - ", and a column of blanks. */
+	if (is_space(text[i]) && i + 1 < size &&
+	    (is_space(text[i + 1]) ||
+	     (text[i + 1] == '-' && i + 2 < size && is_space(text[i + 2]))))
+		return 1;
+	if (text[i] == '-' && i && is_space(text[i - 1]))
+		return 1;
+	return 0;
+}
+
+/* The end of the name, without what separates it from its number. */
+static size_t name_end(const char *text, size_t size)
+{
+	while (size) {
+		if (size >= 3 && quantity_mark(text + size - 3, 3))
+			size -= 3;
+		else if (strchr(" \t:=[(\"'|>-~@{#", text[size - 1]) &&
+			 text[size - 1])
+			size--;
+		else
+			break;
+	}
+	return size;
+}
+
+/* Does the segment say that what follows it is of something else, "Val:"? */
+static bool is_other(const struct lexicon *lexicon, const char *text,
+		     size_t size, bool *train)
+{
+	struct words words;
+	bool other = false;
+
+	words_split(&words, text, size);
+	if (words.too_many || !words.count)
+		return false;
+	for (size_t i = 0; i < words.count; i++) {
+		if (word_of(lexicon, WORD_OTHER, &words, i))
+			other = true;
+		else if (!word_of(lexicon, WORD_FILLER, &words, i) &&
+			 !word_of(lexicon, WORD_LEVEL, &words, i))
+			return false;
+		*train |= word_is(&words, i, "train") ||
+			  word_is(&words, i, "training");
+	}
+	return other;
+}
+
+/* A unit in brackets at the end of a name: "(ms)". The end without it. */
+static size_t cut_brackets(const struct lexicon *lexicon, const char *text,
+			   size_t end, struct quantity_unit *unit)
+{
+	size_t open = end;
+
+	if (!end || (text[end - 1] != ')' && text[end - 1] != ']'))
+		return end;
+	while (open && text[open - 1] != '(' && text[open - 1] != '[')
+		open--;
+	if (open < 2)
+		return end;
+	*unit = quantity_unit(lexicon, text + open, end - 1 - open);
+	end = open - 1;
+	while (end && is_space(text[end - 1]))
+		end--;
+	return end;
+}
+
+struct quantity quantity_of(const struct lexicon *lexicon, const char *text,
+			    size_t size)
+{
+	struct quantity quantity = { .unit = { QUANTITY_PLAIN, 1, false } };
+	struct words words;
+	size_t end = name_end(text, size), from = 0, segment = 0;
+
+	end = cut_brackets(lexicon, text, end, &quantity.unit);
+	for (size_t i = 0; i < end;) {
+		size_t mark = mark_size(text, end, i);
+
+		if (!mark) {
+			i++;
+			continue;
+		}
+		if (is_other(lexicon, text + segment, i - segment,
+			     &quantity.train))
+			quantity.section = true;
+		i += mark;
+		segment = from = i;
+	}
+	/* "Val | loss": the last segment is the name. */
+	if (from == end && end < size)
+		quantity.section |= is_other(lexicon, text + segment,
+					     end - segment, &quantity.train);
+	words_split(&words, text + from, end - from);
+	quantity.name_at = (uint16_t)from;
+	quantity.name_size = (uint16_t)(end - from);
+	if (words.too_many)
+		return quantity;
+	quantity_read_name(lexicon, &words, &quantity);
+	for (size_t i = 0; i < words.count; i++)
+		quantity.train |= word_is(&words, i, "train") ||
+				  word_is(&words, i, "training");
+	return quantity;
+}

@@ -1,0 +1,58 @@
+/* quantity.h - what the text before and behind a number says that it is.
+ */
+#ifndef CONTROLLER_RESULTS_MEANING_QUANTITY_H
+#define CONTROLLER_RESULTS_MEANING_QUANTITY_H
+
+#include "controller/results/rules/lexicon.h"
+
+enum quantity_kind {
+	QUANTITY_PLAIN, /* no unit */
+	QUANTITY_PERCENT,
+	QUANTITY_SECONDS,
+	QUANTITY_SECONDS_PER_STEP,
+	QUANTITY_STEPS_PER_SECOND,
+	QUANTITY_TOKENS_PER_SECOND,
+	QUANTITY_SAMPLES_PER_SECOND,
+	QUANTITY_MEBIBYTES,
+	QUANTITY_STEPS, /* a number of them */
+	QUANTITY_OTHER, /* a unit that is none of these */
+};
+
+struct quantity_unit {
+	enum quantity_kind kind;
+	double factor; /* to the unit that the kind names */
+	bool per_device;
+};
+
+/* What a text before a number says. */
+struct quantity {
+	bool known;   /* role, rank and unit are valid */
+	bool empty;   /* nothing: the unit alone may say what it is */
+	bool other;   /* it is no value of the training, but of an evaluation */
+	bool section; /* what follows in the line, too, is of something else */
+	bool train;   /* what follows in the line is of the training */
+	enum meaning_role role;
+	unsigned rank;
+	struct quantity_unit unit;
+	/* Its name, in the text. */
+	uint16_t name_at;
+	uint16_t name_size;
+};
+
+/* Read the text between two numbers of a line. It ends before the number:
+ * "], Step [", " | elapsed time per iteration (ms): ".
+ */
+struct quantity quantity_of(const struct lexicon *lexicon, const char *text,
+			    size_t size);
+
+/* Does the text begin with a mark of three bytes? That is a colon or comma of
+ * Chinese text, or one of the blocks, lines, arrows and spinners from U+2000 to
+ * U+2FFF.
+ */
+bool quantity_mark(const char *text, size_t size);
+
+/* A unit: "ms", "tok/s/gpu", "samples per second". */
+struct quantity_unit quantity_unit(const struct lexicon *lexicon,
+				   const char *text, size_t size);
+
+#endif

@@ -1,0 +1,178 @@
+/* meaning_test.c - lines of no known format are read by what their names mean.
+ */
+#include "controller/results/extract.h"
+#include "tests/tap.h"
+#include "tests/unit/expectations.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NONE ((double)NAN) /* the record must not have it */
+#define FIGURES 6
+
+static struct extract_rules *rules;
+
+static const enum record_field fields[FIGURES] = {
+	RECORD_LOSS,
+	RECORD_ITERATION_MS,
+	RECORD_TOKENS_PER_SECOND,
+	RECORD_SAMPLES_PER_SECOND,
+	RECORD_TOKENS_PER_DEVICE,
+	RECORD_MEMORY_MIB,
+};
+
+/* A log, and its last record. */
+/* clang-format off */
+static const struct {
+	const char *what;
+	const char *log;
+	size_t count;
+	uint64_t step;
+	double figures[FIGURES];
+} logs[] = {
+	{ "key: value", "step: 10 | loss: 2.5 | step_time: 0.25 s\n",
+	  1, 10, { 2.5, 250, NONE, NONE, NONE, NONE } },
+	{ "key=value", "iter=10 loss=2.5 tok/s=5.2K mem=12.5GiB\n",
+	  1, 10, { 2.5, NONE, 5200, NONE, NONE, 12800 } },
+	{ "quoted keys and values", "{\"iteration\": \"5/100\", \"train_loss\": \"2.5\", \"ms_per_step\": 125}\n",
+	  1, 5, { 2.5, 125, NONE, NONE, NONE, NONE } },
+	{ "a dict in a dict, with an evaluation", "{'train': {'step': 5, 'loss': 2.5}, 'eval': {'loss': 9}}\n",
+	  1, 5, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "key value", "Iter 20: Train loss 2.25, It/sec 0.5, Tokens/sec 90.5, Peak mem 4.5 GB\n",
+	  1, 20, { 2.25, 2000, 90.5, NONE, NONE, 4608 } },
+	{ "words of a capital", "GlobalStep=30, TrainLoss=1.5, SamplesPerSec=12\n",
+	  1, 30, { 1.5, NONE, NONE, 12, NONE, NONE } },
+	{ "ratios", "Epoch [1/5], Step [20/938], Loss: 2.3\n",
+	  1, 20, { 2.3, NONE, NONE, NONE, NONE, NONE } },
+	{ "a ratio in brackets", "[ 10/500] loss 2.5 (2.75) 12.5 img/s\n",
+	  1, 10, { 2.5, NONE, NONE, 12.5, NONE, NONE } },
+	{ "rates of a device", "step 4 loss 1.5 tokens_per_sec_per_gpu 1,234.5\n",
+	  1, 4, { 1.5, NONE, NONE, NONE, 1234.5, NONE } },
+	{ "Chinese", "第 10 步，损失：2.5，每步耗时：250毫秒，吞吐：32 样本/秒\n",
+	  1, 10, { 2.5, 250, NONE, 32, NONE, NONE } },
+	{ "a table", "| step | loss | tok/s |\n|------|------|-------|\n| 10 | 2.5 | 100 |\n| 20 | 2.25 | 110 |\n",
+	  2, 20, { 2.25, NONE, 110, NONE, NONE, NONE } },
+	{ "comma-separated values", "step,loss,lr\n1,2.5,0.1\n2,2.25,0.1\n",
+	  2, 2, { 2.25, NONE, NONE, NONE, NONE, NONE } },
+	{ "a step above its values", "[step=10/100]:\n    train/loss: 2.5\n    throughput/device/tps: 1,500\n",
+	  1, 10, { 2.5, NONE, NONE, NONE, 1500, NONE } },
+	{ "a bar without a box", "Steps: 100% 8/8 [01:00<00:00,  7.50s/it, loss=0.125]\n",
+	  1, 8, { 0.125, 7500, NONE, NONE, NONE, NONE } },
+	{ "steps that begin again in each epoch", "Epoch [1/2], Step [1/2], Loss: 4\nEpoch [1/2], Step [2/2], Loss: 3\nEpoch [2/2], Step [1/2], Loss: 2\n",
+	  3, 3, { 2, NONE, NONE, NONE, NONE, NONE } },
+	{ "steps over all epochs", "epoch: 1 step: 1 loss: 4\nepoch: 1 step: 2 loss: 3\nepoch: 2 step: 3 loss: 2\n",
+	  3, 3, { 2, NONE, NONE, NONE, NONE, NONE } },
+	{ "an epoch on a line of its own", "Epoch 1/2\n4/4 [====] - 2s 5ms/step - loss: 0.5\nEpoch 2/2\n4/4 [====] - 2s 6ms/step - loss: 0.25\n",
+	  2, 8, { 0.25, 6, NONE, NONE, NONE, NONE } },
+	{ "epochs alone", "Epoch 1/2, loss: 0.5, acc: 0.1\nEpoch 2/2, loss: 0.25, acc: 0.2\n",
+	  2, 2, { 0.25, NONE, NONE, NONE, NONE, NONE } },
+	{ "epochs beside steps", "Epoch 1 step 7 loss 0.75\nEpoch 1/2, loss: 0.5\n",
+	  1, 7, { 0.75, NONE, NONE, NONE, NONE, NONE } },
+	{ "samples of an epoch", "Train Epoch: 1 [640/60000 (1%)]\tLoss: 2.25\nTrain Epoch: 1 [1280/60000 (2%)]\tLoss: 2.125\n",
+	  2, 2, { 2.125, NONE, NONE, NONE, NONE, NONE } },
+	/* What the numbers answer. */
+	{ "seconds, by the clock of the lines", "09:00:00 step 10 loss 3 time 0.95\n09:00:10 step 20 loss 2 time 0.95\n09:00:20 step 30 loss 1 time 0.95\n",
+	  3, 30, { 1, 950, NONE, NONE, NONE, NONE } },
+	{ "milliseconds, by the clock of the lines", "09:00:00 step 10 loss 3 time 950\n09:00:10 step 20 loss 2 time 950\n09:00:20 step 30 loss 1 time 950\n",
+	  3, 30, { 1, 950, NONE, NONE, NONE, NONE } },
+	{ "seconds of an interval", "09:00:00 step 10 loss 3 time 9.5\n09:00:10 step 20 loss 2 time 9.5\n09:00:20 step 30 loss 1 time 9.5\n",
+	  3, 30, { 1, 950, NONE, NONE, NONE, NONE } },
+	{ "seconds since the start", "09:00:00 step 10 loss 3 elapsed 10\n09:00:10 step 20 loss 2 elapsed 20\n09:00:20 step 30 loss 1 elapsed 30\n",
+	  3, 30, { 1, 1000, NONE, NONE, NONE, NONE } },
+	{ "a time that nothing tells", "step 10 loss 3 time 9.5\nstep 20 loss 2 time 9.5\n",
+	  2, 20, { 2, NONE, NONE, NONE, NONE, NONE } },
+	{ "a rate that nothing tells", "step 10 loss 3 speed 95\nstep 20 loss 2 speed 95\n",
+	  2, 20, { 2, NONE, NONE, NONE, NONE, NONE } },
+	{ "a rate that batch and time tell", "step 10 loss 3 step_time 0.5s gbs 64 speed 128\nstep 20 loss 2 step_time 0.5s gbs 64 speed 128\n",
+	  2, 20, { 2, 500, NONE, 128, NONE, NONE } },
+	{ "a rate of one of eight devices, by the counter", "step 1 loss 3 step_time 0.5s tokens_seen 8000 tok/s 2000\nstep 2 loss 2 step_time 0.5s tokens_seen 16000 tok/s 2000\n",
+	  2, 2, { 2, 500, NONE, NONE, 2000, NONE } },
+	/* What is no record. */
+	{ "an evaluation", "Validation step 10: loss 2.5\n[eval] step 10 loss 2.5\nTest: [ 10/500] loss 2.5\nIter 1: Val loss 3.125, Val took 1.000s\n",
+	  0, 0, { 0 } },
+	{ "a value of an evaluation", "step 10 | train loss 2.5 | val loss 9 | val acc 0.5\n",
+	  1, 10, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "bars of other work", "Fetching 5 files: 100%|####| 5/5 [00:08<00:00,  1.34it/s]\n100%|####| 170498071/170498071 [00:03<00:00, 52384211.03it/s]\nProcessed prompts: 100%|####| 8/8 [00:03<00:00, 2.5it/s]\n",
+	  0, 0, { 0 } },
+	{ "dates, clocks, versions and names with digits", "2025-11-03 09:12:16,111 INFO [loss.py:101] cuda 11.8.0 gpt2: step 10 loss 2.5\n",
+	  1, 10, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "parts of a loss", "step 10 loss_cls 1.5 aux_loss 0.5 total_loss 2.5\n",
+	  1, 10, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "a unit that is unknown", "step 10 loss 2.5 throughput: 110.5 TFLOP/s/GPU\n",
+	  1, 10, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+};
+/* clang-format on */
+
+static bool same(double got, double want)
+{
+	return isnan(want) ? isnan(got) : fabs(got - want) <= 1e-6 * want;
+}
+
+static void check(size_t i)
+{
+	struct extract *extract = extract_new(rules, NULL);
+	const struct record *records;
+	size_t count;
+
+	extract_feed(extract, logs[i].log, strlen(logs[i].log), NULL);
+	extract_finish(extract, NULL);
+	records = extract_records(extract, &count);
+	is_int(count, logs[i].count, "%s: the records", logs[i].what);
+	if (count && count == logs[i].count) {
+		const struct record *last = &records[count - 1];
+
+		is_int(last->step, logs[i].step, "%s: the last step",
+		       logs[i].what);
+		for (size_t f = 0; f < FIGURES; f++) {
+			double got = record_value(last, fields[f]);
+
+			ok(same(got, logs[i].figures[f]), "%s: %s (%g)",
+			   logs[i].what, record_field_name(fields[f]), got);
+		}
+	}
+	extract_free(extract);
+}
+
+/* The remarks of a log by their codes, with a blank behind each. */
+static void check_remarks(const char *log, const char *codes)
+{
+	struct extract *extract = extract_new(rules, NULL);
+	const struct remark *remarks;
+	char text[256] = "";
+	size_t count;
+
+	extract_feed(extract, log, strlen(log), NULL);
+	extract_finish(extract, NULL);
+	remarks = extract_remarks(extract, &count);
+	for (size_t i = 0; i < count; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			 "%s ", remarks[i].code);
+	is(text, codes, "remarks of %.40s", log);
+	extract_free(extract);
+}
+
+int main(void)
+{
+	struct error err = { 0 };
+	struct catalog *catalog = catalog_load("images", &err);
+
+	tap_begin(30);
+	rules = catalog ? format_rules(catalog, "generic") : NULL;
+	if (ok(rules != NULL, "the words are read %s", err.text)) {
+		for (size_t i = 0; i < sizeof(logs) / sizeof(logs[0]); i++)
+			check(i);
+		check_remarks("step 1 loss 2\n", "by-meaning ");
+		check_remarks("epoch 1 loss 2\n", "by-meaning steps-epochs ");
+		check_remarks("loss 2 lr 0.1\n", "by-meaning steps-counted ");
+		check_remarks("[3/90][250/1000] loss 2\n",
+			      "by-meaning begins-late ");
+		check_remarks("step 1 loss 2 time 9\n",
+			      "by-meaning figure-open ");
+		check_remarks("step 1 loss 2 9 tok/s\n",
+			      "by-meaning scope-open ");
+		check_remarks("nothing\n", "");
+	}
+	extract_rules_free(rules);
+	catalog_free(catalog);
+	return tap_done();
+}
