@@ -340,9 +340,14 @@ uint64_t extract_contradictions(const struct extract *extract)
 	return extract->steps.clashes + extract->steps.back;
 }
 
-bool extract_counted(const struct extract *extract)
+bool extract_takes_any(const struct extract *extract)
 {
-	return extract->steps.by_line || extract->steps.weak;
+	const struct extract_rules *rules = extract->rules;
+
+	for (size_t i = 0; i < rules->count; i++)
+		if (rules->rules[i].counted)
+			return true;
+	return extract->steps.weak;
 }
 
 enum remark_code extract_steps_remark(const struct extract *extract)

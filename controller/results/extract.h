@@ -90,8 +90,10 @@ uint64_t extract_contradictions(const struct extract *extract);
 const struct remark *extract_remarks(const struct extract *extract,
 				     size_t *count);
 
-/* Are its lines counted as steps, because they name none? */
-bool extract_counted(const struct extract *extract);
+/* Does it take any line with a loss, and count the lines where they name no
+ * steps?
+ */
+bool extract_takes_any(const struct extract *extract);
 
 /* If the log has shares of epochs instead of steps, and the steps of some of
  * them are not certain (controller/results/share_steps.h): why; else REMARKS.

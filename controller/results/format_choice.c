@@ -102,10 +102,11 @@ static uint64_t score(const struct format_fit *fit)
 static bool meaning_is_better(const struct format_fit *a,
 			      const struct format_fit *b)
 {
-	if (a->counted)
+	if (a->takes_any)
 		return !b->steps;
 	return (score(a) && a->steps > MUCH_MORE * b->steps) ||
-	       (b->counted && score(a) >= score(b) && a->figures > b->figures);
+	       (b->takes_any && score(a) >= score(b) &&
+		a->figures > b->figures);
 }
 
 static bool format_fit_better(const struct format_fit *a,
@@ -134,7 +135,7 @@ static struct format_fit fit_of(const struct format_choice *choice,
 		.rules = extract_rules_of(choice->extracts[format])->count,
 		.by_meaning =
 			extract_rules_of(choice->extracts[format])->lexicon,
-		.counted = extract_counted(choice->extracts[format]),
+		.takes_any = extract_takes_any(choice->extracts[format]),
 	};
 	size_t count;
 	const struct record *records =

@@ -41,7 +41,7 @@ struct format_fit {
 	uint64_t figures; /* losses, times and rates of the steps */
 	size_t rules;     /* of the format */
 	bool by_meaning;  /* it has none: the reader by meaning */
-	bool counted;     /* its steps are not named by the log */
+	bool takes_any;   /* lines with a loss, even without a step */
 };
 
 /* The formats that read steps, best first; returns how many. */

@@ -45,8 +45,13 @@ static int own_step(struct steps *steps, const struct captured *captured,
 		return 0;
 	*step = (uint64_t)own->number;
 	if (epoch && length) {
-		double before = (epoch->number - (double)rule->epoch_from) *
-				length->number;
+		double before, from = (double)rule->epoch_from;
+
+		/* Versions of a program differ in that. */
+		steps->epochs.from_zero |= epoch->number == 0;
+		if (steps->epochs.from_zero)
+			from = 0;
+		before = (epoch->number - from) * length->number;
 
 		if (before > 0 && before < 9007199254740992.0)
 			*step += (uint64_t)before;
@@ -56,22 +61,34 @@ static int own_step(struct steps *steps, const struct captured *captured,
 	return 1;
 }
 
-/* Count a step, unless the match has the values of the last one, which then is
- * from another rank.
+/* Count a step, unless the match says the last one again: another rank, with
+ * the same values, or another writer, with the same loss at the same place.
  */
 static void count_step(struct steps *steps, const struct captured *captured)
 {
-	double sum = 0;
+	const struct captured_value *loss =
+		captured_find(captured, RECORD_LOSS);
+	const struct captured_value *share =
+		captured_find(captured, captured->rule->share);
+	struct said said = {
+		.loss = loss ? loss->number : 0,
+		.share = share ? share->number : 0,
+		.count = captured->count,
+	};
+	const struct said *last = &steps->said;
 
 	for (size_t i = 0; i < captured->count; i++)
 		if (captured->values[i].kind == CAPTURED_NUMBER &&
 		    isfinite(captured->values[i].number))
-			sum += captured->values[i].number * (double)(i + 1);
-	if (steps->numbered && steps->said[0] == sum &&
-	    steps->said[1] == (double)captured->count)
+			said.sum +=
+				captured->values[i].number * (double)(i + 1);
+	if (steps->numbered &&
+	    (said.count == last->count
+		     ? said.sum == last->sum
+		     : share && loss && said.loss == last->loss &&
+			       said.share == last->share))
 		return;
-	steps->said[0] = sum;
-	steps->said[1] = (double)captured->count;
+	steps->said = said;
 	steps->numbered++;
 	if (steps->progress > steps->numbered)
 		steps->numbered = steps->progress;
@@ -182,7 +199,6 @@ static int find_number(struct steps *steps, const struct captured *captured,
 	if (share && step_of_share(steps, share, step))
 		return 1;
 	if (rule->counted) {
-		steps->by_line = true;
 		count_step(steps, captured);
 		*step = steps->numbered;
 		return 1;

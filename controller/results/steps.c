@@ -296,6 +296,19 @@ static void count_clash(struct steps *steps, const struct record *record,
 		fabs(loss->number - record->loss) > 1e-3 * fabs(record->loss);
 }
 
+/* Does it say the loss of the record again? Then a callback and the program
+ * have printed it, each with values of its own.
+ */
+static bool says_again(const struct record *record,
+		       const struct captured *captured)
+{
+	const struct captured_value *loss =
+		captured_find(captured, RECORD_LOSS);
+
+	return loss && record_has(record, RECORD_LOSS) &&
+	       loss->number == record->loss;
+}
+
 /* Divide the seconds since the record of step `before` by the number of steps:
  * from the step rate of the match, else from the step numbers. For the first
  * record, the number is known only if it is step 1.
@@ -382,7 +395,8 @@ static int take_step(struct steps *steps, const struct captured *captured)
 	if (outranked(record, captured))
 		return 0;
 	count_clash(steps, record, captured);
-	remove_values(steps, record, captured->rule);
+	if (last != step || !says_again(record, captured))
+		remove_values(steps, record, captured->rule);
 	if (steps->pending.has || steps->pending.has_metric) {
 		if (merge_fields(record, &steps->pending, ~0u, ~0ull) < 0)
 			return -1;
@@ -497,7 +511,11 @@ bool steps_counts(struct steps *steps, const struct captured *captured)
 
 	if (!total || !(captured->rule->progress || captured->rule->total))
 		return true;
-	if (captured->rule->total || !steps->total)
+	/* A bar that was complete before the first step is that of a download
+	 * or the like.
+	 */
+	if (captured->rule->total || !steps->total ||
+	    (!steps->count && steps->progress == steps->total))
 		steps->total = (uint64_t)total->number;
 	return steps->total == (uint64_t)total->number;
 }

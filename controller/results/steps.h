@@ -26,10 +26,12 @@ struct steps {
 	uint64_t progress; /* the last step of a progress bar; 0: none */
 	uint64_t total;    /* of the progress bar that is used; 0: unknown */
 	unsigned weak;     /* of the rule that gave the records */
-	bool by_line;      /* lines count as steps, for they name none */
 	uint64_t numbered; /* steps that were counted, not printed */
-	double said[2];    /* sum and number of the last one's values */
-	double number;     /* the value for which the last one was counted */
+	struct said {
+		double sum, loss, share;
+		size_t count;
+	} said;        /* values of the last one that was counted */
+	double number; /* the value for which the last one was counted */
 	struct share_steps shares;
 	double batch; /* samples per step, if samples give the step; 0: none */
 	uint64_t clashes; /* losses that replaced another one of the step */
@@ -43,9 +45,10 @@ struct steps {
 		bool begun;
 		double first;
 		double now;
-		uint64_t base; /* steps of the epochs before */
-		uint64_t low;  /* the first step of an epoch */
-		uint64_t last; /* step of this epoch */
+		uint64_t base;  /* steps of the epochs before */
+		uint64_t low;   /* the first step of an epoch */
+		uint64_t last;  /* step of this epoch */
+		bool from_zero; /* an epoch 0 was there */
 		double length; /* if only the ends of epochs are printed; else 0
 				*/
 	} epochs;

@@ -91,7 +91,12 @@ static void capture_put_value(struct capture *capture,
 
 	for (size_t i = 0; i < captured->count; i++)
 		if (captured->values[i].field == value->field) {
+			/* Of several names of a step, the first listed. */
+			if (value->field == RECORD_STEP &&
+			    capture->order[i] < order)
+				return;
 			captured->values[i] = *value;
+			capture->order[i] = order;
 			return;
 		}
 	if (captured->count == CAPTURED_MAX)
