@@ -1,4 +1,7 @@
-/* file_reader.h - reads a file of any size in pieces.
+/* file_reader.h - reads a text file of any size in pieces.
+ *
+ * A file that gzip, xz, zstd or bzip2 has compressed is unpacked. Text in
+ * UTF-16 or UTF-32 with a mark, as PowerShell writes it, becomes UTF-8.
  */
 #ifndef CONTROLLER_CLI_FILE_READER_H
 #define CONTROLLER_CLI_FILE_READER_H
@@ -11,7 +14,8 @@ typedef int file_reader_fn(const void *piece, size_t size, void *arg,
 			   struct error *err);
 
 /* Call fn for each piece of the file; "-" is standard input. If fn returns -1,
- * reading ends. EINVAL: the file cannot be read.
+ * reading ends. EINVAL: the file cannot be read, or is no text; the error says
+ * what it is.
  */
 int file_reader_read(const char *name, file_reader_fn *fn, void *arg,
 		     struct error *err);
