@@ -142,7 +142,7 @@ static int try_text(struct log_reading *reading,
 		return -1;
 	reading->sure = trial.steps >= FORMAT_TRIAL_SURE;
 	reading->tied = trial.tied;
-	if (trial.steps)
+	if (trial.found)
 		return take_format(reading,
 				   log_formats_tried(reading->source.formats,
 						     trial.format),

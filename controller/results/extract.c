@@ -239,6 +239,7 @@ int extract_finish(struct extract *extract, struct error *err)
 				 extract->partial.size, false);
 	extract->skipping = false;
 	buffer_clear(&extract->partial);
+	steps_check_rates(&extract->steps);
 	if (rc == 0 && extract->meaning && !extract->remark_count)
 		rc = open_figures(meaning_found(extract->meaning),
 				  &extract->steps, &extract->remarks,

@@ -228,7 +228,7 @@ size_t format_choice_fits(const struct format_choice *choice,
 		if (!choice->extracts[i])
 			continue;
 		fit = fit_of(choice, i, true);
-		if (!fit.steps)
+		if (!fit.steps && extract_empty(choice->extracts[i]))
 			continue;
 		for (at = count; at && comes_first(&fit, &fits[at - 1]);)
 			at--;

@@ -44,7 +44,8 @@ struct format_fit {
 	bool takes_any;   /* lines with a loss, even without a step */
 };
 
-/* The formats that read steps, best first; returns how many. */
+/* The formats that read steps, or other figures, best first; returns how many.
+ */
 size_t format_choice_fits(const struct format_choice *choice,
 			  struct format_fit fits[FORMAT_FITS_MAX]);
 

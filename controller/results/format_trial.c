@@ -64,6 +64,7 @@ int format_trial(struct extract_rules *const *rules, size_t count,
 	*trial = (struct format_trial){ 0 };
 	if (!fitting)
 		return 0;
+	trial->found = true;
 	trial->format = fits[0].format;
 	trial->steps = fits[0].steps;
 	trial->tied = format_choice_tied(choice, fits, fitting);

@@ -30,8 +30,9 @@ size_t format_trial_text(uint64_t length, format_trial_read_fn *read, void *arg,
 			 char *text);
 
 struct format_trial {
+	bool found;     /* a format fits */
 	size_t format;  /* that fits best */
-	uint64_t steps; /* that it reads; 0: no format fits */
+	uint64_t steps; /* that it reads; 0: only figures of the whole run */
 	bool tied;      /* another one fits as well, with different metrics */
 };
 

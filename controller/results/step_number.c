@@ -101,6 +101,13 @@ static int step_of_samples(struct steps *steps, double samples, uint64_t *step)
 {
 	double batches;
 
+	if (steps->batch_said) {
+		batches = round(samples / steps->batch);
+		*step = batches >= 0 && batches < 9007199254740992.0
+				? (uint64_t)batches
+				: 0;
+		return *step || samples == 0 ? 1 : -1;
+	}
 	if (!(samples > 0))
 		return -1;
 	if (!(steps->batch > 0))
@@ -194,7 +201,7 @@ static int find_number(struct steps *steps, const struct captured *captured,
 	const struct captured_value *length =
 		captured_find(captured, rule->epoch_steps);
 
-	if (samples)
+	if (samples && (steps->batch_said || rule->number == FIELD_NONE))
 		return step_of_samples(steps, samples->number, step);
 	if (share && step_of_share(steps, share, step))
 		return 1;

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#define OTHER_UNIT 3 /* times as high: a rate is of something else */
+
 void steps_init(struct steps *steps, const struct extract_rules *rules)
 {
 	*steps = (struct steps){ .names.base = &rules->fields,
@@ -532,6 +534,32 @@ static void take_epochs(struct steps *steps, const struct captured *captured)
 	steps->shares.announced = true;
 }
 
+/* Take the announced samples of a step. */
+static void take_batch(struct steps *steps, const struct captured *captured)
+{
+	const struct captured_value *batch =
+		captured_find(captured, captured->rule->batch);
+
+	if (!batch || !(batch->number >= 1) || !isfinite(batch->number))
+		return;
+	steps->batch = batch->number;
+	steps->batch_said = true;
+}
+
+void steps_check_rates(struct steps *steps)
+{
+	for (size_t i = 0; steps->batch_said && i < steps->count; i++) {
+		struct record *record = &steps->records[i];
+		double rate = steps->batch * 1000 / record->iteration_ms;
+
+		if (record_has(record, RECORD_SAMPLES_PER_SECOND) &&
+		    record_has(record, RECORD_ITERATION_MS) &&
+		    !(record->samples_per_second < rate * OTHER_UNIT &&
+		      record->samples_per_second > rate / OTHER_UNIT))
+			record->samples_per_second = NAN;
+	}
+}
+
 /* Forget all records. */
 static void steps_forget(struct steps *steps)
 {
@@ -559,6 +587,10 @@ int steps_take(struct steps *steps, const struct captured *captured)
 	take_latest(steps, captured);
 	if (rule->metric_name != FIELD_NONE)
 		return take_run_metric(steps, captured);
+	if (rule->batch != FIELD_NONE) {
+		take_batch(steps, captured);
+		return 0;
+	}
 	if (finished || rule->summary)
 		return take_summary(steps, captured, finished);
 	if (rule->progress) {

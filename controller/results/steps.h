@@ -34,6 +34,7 @@ struct steps {
 	double number; /* the value for which the last one was counted */
 	struct share_steps shares;
 	double batch; /* samples per step, if samples give the step; 0: none */
+	bool batch_said;  /* the log names it */
 	uint64_t clashes; /* losses that replaced another one of the step */
 	uint64_t back;    /* steps that came after a later one */
 	uint64_t before;  /* the step before the current; UINT64_MAX: none */
@@ -81,6 +82,11 @@ int step_number(struct steps *steps, const struct captured *captured,
  * necessary.
  */
 void step_numbers_bar(struct steps *steps);
+
+/* The log is complete: a rate of samples that batch and step time disprove
+ * becomes NaN, for its unit is another one.
+ */
+void steps_check_rates(struct steps *steps);
 
 /* Add values of `from` that `to` does not have. Both must have the same rules.
  */

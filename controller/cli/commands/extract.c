@@ -373,10 +373,6 @@ static int work_read_log(struct cli *cli, struct work *work, struct error *err)
 		format_choice_tied(work->choice, work->fits, work->fit_count);
 	if (work->fit_count)
 		best = work->fits[0].format;
-	/* No format reads steps: use the first that reads anything else. */
-	while (!work->fit_count && best + 1 < work->count &&
-	       extract_empty(format_choice_extract(work->choice, best)))
-		best++;
 	work->format = work->names[best];
 	work->extract = format_choice_extract(work->choice, best);
 	return 0;

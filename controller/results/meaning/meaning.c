@@ -69,6 +69,7 @@ struct meaning *meaning_new(const struct lexicon *lexicon, struct error *err)
 			.epoch_steps = FIELD_NONE,
 			.interval = FIELD_NONE,
 			.samples = FIELD_NONE,
+			.batch = FIELD_NONE,
 			.share = FIELD_NONE,
 			.elapsed = FIELD_NONE,
 			.metric_name = FIELD_NONE,

@@ -92,7 +92,10 @@
  *			is the `epoch` of a rule with `total`, or is computed
  *			from the bars around it (../share_steps.h)
  *	samples: FIELD	the samples so far, instead of a step; the first match
- *			gives the samples per step
+ *			gives the samples per step, unless a rule with `batch`
+ *			has told them. With `number`, only then
+ *	batch: FIELD	the samples of a step. No value of the match belongs to
+ *			a step
  *	interval: FIELD	the seconds of all steps since the record before. The
  *			step time is computed with the step rate of the same
  *			match, else with the step numbers

@@ -31,7 +31,7 @@ static const struct {
 	FLAG(progress, "mdp"), FLAG(total, "mdp"), FLAG(pending, "mdp"),
 	FLAG(life, "mdp"), FLAG(counted, "mdp"),
 	NAMED(number), NAMED(nan_with), NAMED(epoch), NAMED(epoch_steps),
-	NAMED(interval), NAMED(samples), NAMED(share), NAMED(elapsed),
+	NAMED(interval), NAMED(samples), NAMED(batch), NAMED(share), NAMED(elapsed),
 };
 #define KEYS (sizeof(keys) / sizeof(keys[0]))
 

@@ -88,6 +88,7 @@ struct rule {
 	unsigned weak; /* its records give way to those of a lower number */
 	uint16_t interval;
 	uint16_t samples;
+	uint16_t batch;
 	uint16_t share;
 	uint16_t elapsed;
 	uint16_t metric_name;
