@@ -5,23 +5,9 @@
 
 #include <string.h>
 
-#define PREFIXES_MAX 5    /* removed from one line */
 #define TRACEBACK_REACH 8 /* lines between a frame and its exception */
 #define RAISED_REACH 4    /* lines that an exception may have */
 #define SPEAKER_REACH 60  /* lines between a rank's name and its exception */
-
-struct causes *causes_new(struct failure_patterns *patterns, struct error *err)
-{
-	struct causes *causes = calloc(1, sizeof(*causes));
-
-	if (!causes)
-		return error_null(error_nomem(err, "causes"));
-	causes->patterns = patterns;
-	causes->speaker = END_UNKNOWN;
-	buffer_init(&causes->partial, FAILURE_LINE_MAX);
-	process_ends_init(&causes->ends);
-	return causes;
-}
 
 void causes_free(struct causes *causes)
 {
@@ -30,6 +16,7 @@ void causes_free(struct causes *causes)
 	for (size_t i = 0; i < causes->count; i++)
 		free(causes->all[i].line);
 	buffer_clear(&causes->partial);
+	prefixes_free(causes->prefixes);
 	free(causes);
 }
 
@@ -70,26 +57,6 @@ static bool causes_find_hit(struct causes *causes, enum failure_kind kind,
 				     line->text, line->size, false, hit);
 }
 
-static void take_prefixes(struct causes *causes, struct clean *line)
-{
-	struct failure_hit hit;
-
-	line->rank = END_UNKNOWN;
-	line->host = NULL;
-	for (int i = 0; i < PREFIXES_MAX; i++) {
-		if (!causes_find_hit(causes, FAILURE_PREFIX, line, &hit))
-			return;
-		if (line->rank == END_UNKNOWN)
-			line->rank = hit_number(&hit, GROUP_RANK, END_UNKNOWN);
-		if (!line->host && hit.groups[GROUP_HOST].text) {
-			line->host = hit.groups[GROUP_HOST].text;
-			line->host_size = hit.groups[GROUP_HOST].size;
-		}
-		line->text += hit.end;
-		line->size -= hit.end;
-	}
-}
-
 static bool line_has_text(const struct clean *line, const char *text)
 {
 	return memmem(line->text, line->size, text, strlen(text)) != NULL;
@@ -97,7 +64,10 @@ static bool line_has_text(const struct clean *line, const char *text)
 
 static bool indented(const struct clean *line)
 {
-	return line->size && (*line->text == ' ' || *line->text == '\t');
+	/* The bar stands before the frames of a group of exceptions. */
+	return line->size &&
+	       (*line->text == ' ' || *line->text == '\t' ||
+		(line->size > 2 && !memcmp(line->text, "|  ", 3)));
 }
 
 /* A copy of the line for quotes, valid UTF-8; NULL: no memory. */
@@ -325,10 +295,9 @@ static int causes_take_line(struct causes *causes, struct clean *line)
 	struct failure_hit hit;
 	bool inside;
 
-	line_pairs_read(&causes->pairs, line->text, line->size);
-	take_prefixes(causes, line);
 	if (!line->size)
 		return 0;
+	line_pairs_read(&causes->pairs, line->text, line->size);
 	take_fact(causes, line);
 	take_quote(causes, line);
 	if (causes->unfinished && finish_cause(causes, line) < 0)
@@ -362,7 +331,12 @@ static int causes_take_line(struct causes *causes, struct clean *line)
 /* Read the line that ends here. */
 static int causes_end_line(struct causes *causes, bool newline)
 {
-	struct clean line = { .text = causes->partial.data };
+	struct clean line = {
+		.text = causes->partial.data,
+		.rank = causes->origin.rank,
+		.host = causes->origin.host,
+		.host_size = causes->origin.host_size,
+	};
 	int rc = 0;
 
 	causes->number += causes->begun;
@@ -375,16 +349,37 @@ static int causes_end_line(struct causes *causes, bool newline)
 	}
 	causes->begun = newline;
 	causes->offset = causes->fed;
+	if (newline)
+		causes->origin = (struct line_origin){ .rank = END_UNKNOWN };
 	return rc;
 }
 
-int causes_feed(struct causes *causes, const void *data, size_t size,
-		struct error *err)
+/* What the prefixes of the next line tell. */
+static void causes_take_origin(struct causes *causes,
+			       const struct prefix_run *run)
 {
-	const char *at = data, *end = at + size;
+	causes->fed = run->offset;
+	if (!run->begins)
+		return;
+	causes->offset = run->line_offset;
+	causes->number = run->line - 1;
+	causes->begun = true;
+	causes->origin = run->origin;
+	if (!run->origin.host)
+		return;
+	if (causes->origin.host_size >= sizeof(causes->host))
+		causes->origin.host_size = sizeof(causes->host) - 1;
+	memcpy(causes->host, run->origin.host, causes->origin.host_size);
+	causes->origin.host = causes->host;
+}
 
-	if (!causes->number && !causes->begun)
-		causes->begun = true;
+/* prefix_fn */
+static int causes_take_run(const struct prefix_run *run, void *arg)
+{
+	struct causes *causes = arg;
+	const char *at = run->text, *end = at + run->size;
+
+	causes_take_origin(causes, run);
 	while (at < end) {
 		const char *stop = at;
 		size_t room = FAILURE_LINE_MAX - causes->partial.size;
@@ -395,22 +390,47 @@ int causes_feed(struct causes *causes, const void *data, size_t size,
 		length = (size_t)(stop - at);
 		causes->fed += length;
 		if (buffer_append(&causes->partial, at,
-				  length < room ? length : room, err) < 0)
+				  length < room ? length : room, NULL) < 0)
 			return -1;
 		if (stop == end)
 			return 0;
 		causes->fed++;
 		if (causes_end_line(causes, *stop == '\n') < 0)
-			return error_nomem(err, "causes");
+			return -1;
 		at = stop + 1;
 	}
 	return 0;
 }
 
+struct causes *causes_new(struct failure_patterns *patterns, struct error *err)
+{
+	owned(causes_free) struct causes *causes = calloc(1, sizeof(*causes));
+
+	if (!causes)
+		return error_null(error_nomem(err, "causes"));
+	causes->patterns = patterns;
+	causes->speaker = END_UNKNOWN;
+	causes->origin.rank = END_UNKNOWN;
+	buffer_init(&causes->partial, FAILURE_LINE_MAX);
+	process_ends_init(&causes->ends);
+	causes->prefixes = prefixes_new(causes_take_run, causes, err);
+	return causes->prefixes ? take(causes) : NULL;
+}
+
+int causes_feed(struct causes *causes, const void *data, size_t size,
+		struct error *err)
+{
+	return prefixes_feed(causes->prefixes, data, size) < 0
+		       ? error_nomem(err, "causes")
+		       : 0;
+}
+
 int causes_finish(struct causes *causes, struct error *err)
 {
-	return causes_end_line(causes, false) < 0 ? error_nomem(err, "causes")
-						  : 0;
+	return prefixes_finish(causes->prefixes) < 0 ||
+			       causes_end_line(causes, false) < 0
+		       ? error_nomem(err, "causes")
+		       : 0;
 }
 
 bool causes_gave_up(const struct causes *causes)

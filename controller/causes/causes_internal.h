@@ -3,12 +3,16 @@
 #define CONTROLLER_CAUSES_CAUSES_INTERNAL_H
 
 #include "controller/causes/causes.h"
+#include "controller/prefixes/prefixes.h"
 #include "protocol/base/buffer.h"
 
 struct causes {
 	struct failure_patterns *patterns; /* borrowed */
+	struct prefixes *prefixes;         /* of its lines */
 	struct buffer partial;             /* the line so far, cut */
-	uint64_t number;                   /* of the line */
+	struct line_origin origin;         /* of this line; host is `host` */
+	char host[END_HOST_MAX];
+	uint64_t number; /* of the line */
 	bool begun;      /* it starts a new number; after '\r' it does not */
 	uint64_t offset; /* of the line */
 	uint64_t fed;    /* bytes */

@@ -25,9 +25,8 @@ static const char *const class_names[] = {
 _Static_assert(sizeof(class_names) / sizeof(class_names[0]) == CAUSE_CLASSES,
 	       "a name for each class but the first, and the end");
 
-static const char *const kind_names[] = { "prefixes", "ignore", "progress",
-					  "facts",    "causes", "restarts",
-					  NULL };
+static const char *const kind_names[] = { "ignore", "progress", "facts",
+					  "causes", "restarts", NULL };
 
 static const char *const group_names[FAILURE_GROUPS] = {
 	[GROUP_RANK] = "rank",     [GROUP_LOCAL_RANK] = "local_rank",
@@ -105,11 +104,7 @@ static int failure_pattern_add(struct failure_patterns *patterns,
 	if (value_string(expression, EXPRESSION_BYTES, &text, err) < 0)
 		return -1;
 	pattern->code =
-		expression_compile(expression, text,
-				   PCRE2_DUPNAMES | (kind == FAILURE_PREFIX
-							     ? PCRE2_ANCHORED
-							     : 0),
-				   err);
+		expression_compile(expression, text, PCRE2_DUPNAMES, err);
 	if (!pattern->code)
 		return -1;
 	/* Without JIT it is only slower. */

@@ -2,8 +2,6 @@
  *
  * failures.yaml beside the frameworks (images/):
  *
- *	prefixes:	[REGEX, ...]	texts that launchers and platforms put
- *			before a line; removed repeatedly
  *	ignore:		[REGEX, ...]	lines that are never quoted
  *	progress:	[REGEX, ...]	lines of a program that goes on; an
  *			error before them did not end it
@@ -63,7 +61,6 @@ enum causes_class {
 const char *causes_class_name(enum causes_class class);
 
 enum failure_kind {
-	FAILURE_PREFIX,
 	FAILURE_IGNORE,
 	FAILURE_PROGRESS,
 	FAILURE_FACT,
@@ -121,7 +118,7 @@ void failure_patterns_free(struct failure_patterns *patterns);
 OWNED_POINTER(struct failure_patterns, failure_patterns_free)
 
 /* Does a pattern of this kind match the line? The first one fills *hit.
- * Prefixes match at the beginning of the line alone. traceback: the line may
+ * traceback: the line may
  * end a traceback. The time is bounded by the size of the line: a pattern
  * that takes too many steps does not match. pairs: those of the line, or of one
  * that holds it (line_pairs.h); NULL: not known, it only takes longer.

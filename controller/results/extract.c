@@ -2,6 +2,7 @@
  */
 #include "controller/results/extract.h"
 
+#include "controller/prefixes/prefixes.h"
 #include "controller/results/meaning/meaning.h"
 #include "controller/results/open_figures.h"
 #include "controller/results/steps.h"
@@ -13,12 +14,13 @@
 
 struct extract {
 	struct extract_rules *rules; /* borrowed, shared */
+	struct prefixes *prefixes;   /* of its lines */
 	struct buffer partial;       /* of a record that is not complete */
 	bool skipping; /* the rest of the record, which is too long */
 	struct steps steps;
 	struct meaning *meaning; /* of a log without rules; or NULL */
 	struct extract_losses losses;
-	uint64_t fed;      /* bytes before the current piece */
+	uint64_t fed;      /* bytes of the log before the current piece */
 	uint64_t line_end; /* offset of the end of the current record */
 	extract_clock_fn *clock;
 	void *clock_arg;
@@ -28,28 +30,11 @@ struct extract {
 	bool out_of_memory;
 };
 
-struct extract *extract_new(struct extract_rules *rules, struct error *err)
-{
-	struct extract *extract = calloc(1, sizeof(*extract));
-
-	if (!extract)
-		return error_null(error_nomem(err, "extract"));
-	extract->rules = rules;
-	buffer_init(&extract->partial, EXTRACT_LINE_MAX);
-	steps_init(&extract->steps, rules);
-	if (!rules->lexicon)
-		return extract;
-	extract->meaning = meaning_new(rules->lexicon, err);
-	if (extract->meaning)
-		return extract;
-	extract_free(extract);
-	return NULL;
-}
-
 void extract_free(struct extract *extract)
 {
 	if (!extract)
 		return;
+	prefixes_free(extract->prefixes);
 	buffer_clear(&extract->partial);
 	steps_clear(&extract->steps);
 	meaning_free(extract->meaning);
@@ -109,7 +94,6 @@ static int extract_read_record(struct extract *extract, const char *text,
 		return 0;
 	line = text = rules_plain(extract->rules, text, &size);
 	line_size = size;
-	text = rules_unlabelled(text, &size);
 	if (!whole && !closes_itself(text, size))
 		return 0;
 	if (extract->meaning)
@@ -213,8 +197,36 @@ static int extract_feed_lines(struct extract *extract, const char *at,
 	return 0;
 }
 
-int extract_feed(struct extract *extract, const void *data, size_t size,
-		 struct error *err)
+/* prefix_fn */
+static int extract_take_run(const struct prefix_run *run, void *arg)
+{
+	struct extract *extract = arg;
+
+	extract->fed = run->offset;
+	return extract_feed_plain(extract, run->text, run->size, NULL);
+}
+
+struct extract *extract_new(struct extract_rules *rules, struct error *err)
+{
+	owned(extract_free) struct extract *extract =
+		calloc(1, sizeof(*extract));
+
+	if (!extract)
+		return error_null(error_nomem(err, "extract"));
+	extract->rules = rules;
+	buffer_init(&extract->partial, EXTRACT_LINE_MAX);
+	steps_init(&extract->steps, rules);
+	extract->prefixes = prefixes_new(extract_take_run, extract, err);
+	if (!extract->prefixes)
+		return NULL;
+	if (rules->lexicon &&
+	    !(extract->meaning = meaning_new(rules->lexicon, err)))
+		return NULL;
+	return take(extract);
+}
+
+int extract_feed_plain(struct extract *extract, const void *data, size_t size,
+		       struct error *err)
 {
 	if (!size)
 		return 0;
@@ -227,11 +239,19 @@ int extract_feed(struct extract *extract, const void *data, size_t size,
 	return error_nomem(err, "extract");
 }
 
+int extract_feed(struct extract *extract, const void *data, size_t size,
+		 struct error *err)
+{
+	return prefixes_feed(extract->prefixes, data, size) < 0
+		       ? error_nomem(err, "extract")
+		       : 0;
+}
+
 int extract_finish(struct extract *extract, struct error *err)
 {
 	int rc;
 
-	if (extract->out_of_memory)
+	if (prefixes_finish(extract->prefixes) < 0 || extract->out_of_memory)
 		return error_nomem(err, "extract");
 	extract->losses.long_lines += extract->skipping;
 	extract->line_end = extract->fed;

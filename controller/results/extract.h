@@ -30,11 +30,16 @@ OWNED_POINTER(struct extract, extract_free)
 typedef int64_t extract_clock_fn(void *arg, uint64_t offset);
 void extract_clock(struct extract *extract, extract_clock_fn *fn, void *arg);
 
-/* Read the next bytes of the stream, in pieces of any size. -1: ENOMEM; then
- * the stream is not read any further.
+/* Read the next bytes of the stream, in pieces of any size, without the
+ * prefixes of their lines (controller/prefixes/). -1: ENOMEM; then the stream
+ * is not read any further.
  */
 int extract_feed(struct extract *extract, const void *data, size_t size,
 		 struct error *err);
+
+/* The same for lines whose prefixes are removed already. */
+int extract_feed_plain(struct extract *extract, const void *data, size_t size,
+		       struct error *err);
 
 /* The stream ends: complete the last record. */
 int extract_finish(struct extract *extract, struct error *err);

@@ -2,6 +2,7 @@
  */
 #include "controller/results/format_choice.h"
 
+#include "controller/prefixes/prefixes.h"
 #include "controller/results/rules/rule.h"
 
 #include <errno.h>
@@ -13,11 +14,14 @@
 #define ENOUGH_BYTES (1u << 18)
 #define SETTLED_BYTES (1u << 20) /* then all but the best are dropped */
 #define ROUND_BYTES (1u << 16)   /* between two comparisons */
+#define PIECE_BYTES (1u << 15)   /* that all formats read at once */
 #define MUCH_MORE 2              /* times the steps */
 
 struct format_choice {
 	struct extract *extracts[FORMAT_CHOICE_MAX];
 	size_t count;
+	struct prefixes *prefixes; /* of the log's lines */
+	struct buffer plain;       /* lines without them, to be read */
 	uint64_t bytes;
 	uint64_t looked; /* bytes at the last comparison */
 	bool settled;
@@ -29,28 +33,9 @@ void format_choice_free(struct format_choice *choice)
 		return;
 	for (size_t i = 0; i < choice->count; i++)
 		extract_free(choice->extracts[i]);
+	prefixes_free(choice->prefixes);
+	buffer_clear(&choice->plain);
 	free(choice);
-}
-
-struct format_choice *format_choice_new(struct extract_rules *const *rules,
-					size_t count, struct error *err)
-{
-	owned(format_choice_free) struct format_choice *choice =
-		calloc(1, sizeof(*choice));
-
-	if (!choice)
-		return error_null(error_nomem(err, "formats"));
-	if (count > FORMAT_CHOICE_MAX)
-		return error_null(error_set(err, E2BIG,
-					    "%zu formats; expected at most %d",
-					    count, FORMAT_CHOICE_MAX));
-	for (; choice->count < count; choice->count++) {
-		choice->extracts[choice->count] =
-			extract_new(rules[choice->count], err);
-		if (!choice->extracts[choice->count])
-			return NULL;
-	}
-	return take(choice);
 }
 
 struct extract *format_choice_extract(const struct format_choice *choice,
@@ -191,12 +176,14 @@ static void drop_losers(struct format_choice *choice)
 			format_drop(choice, i);
 }
 
-int format_choice_feed(struct format_choice *choice, const void *data,
-		       size_t size, struct error *err)
+/* All formats read the next lines. */
+static int choice_read(struct format_choice *choice, const char *text,
+		       size_t size)
 {
 	for (size_t i = 0; i < choice->count; i++)
 		if (choice->extracts[i] &&
-		    extract_feed(choice->extracts[i], data, size, err) < 0)
+		    extract_feed_plain(choice->extracts[i], text, size, NULL) <
+			    0)
 			return -1;
 	choice->bytes += size;
 	if (choice->settled || choice->bytes < ENOUGH_BYTES ||
@@ -207,8 +194,65 @@ int format_choice_feed(struct format_choice *choice, const void *data,
 	return 0;
 }
 
+static int choice_read_plain(struct format_choice *choice)
+{
+	int rc = choice_read(choice, choice->plain.data, choice->plain.size);
+
+	choice->plain.size = 0;
+	return rc;
+}
+
+/* prefix_fn: short runs are gathered. */
+static int choice_take_run(const struct prefix_run *run, void *arg)
+{
+	struct format_choice *choice = arg;
+
+	if (choice->plain.size &&
+	    choice->plain.size + run->size > PIECE_BYTES &&
+	    choice_read_plain(choice) < 0)
+		return -1;
+	return run->size > PIECE_BYTES / 2 && !choice->plain.size
+		       ? choice_read(choice, run->text, run->size)
+		       : buffer_append(&choice->plain, run->text, run->size,
+				       NULL);
+}
+
+struct format_choice *format_choice_new(struct extract_rules *const *rules,
+					size_t count, struct error *err)
+{
+	owned(format_choice_free) struct format_choice *choice =
+		calloc(1, sizeof(*choice));
+
+	if (!choice)
+		return error_null(error_nomem(err, "formats"));
+	if (count > FORMAT_CHOICE_MAX)
+		return error_null(error_set(err, E2BIG,
+					    "%zu formats; expected at most %d",
+					    count, FORMAT_CHOICE_MAX));
+	for (; choice->count < count; choice->count++) {
+		choice->extracts[choice->count] =
+			extract_new(rules[choice->count], err);
+		if (!choice->extracts[choice->count])
+			return NULL;
+	}
+	buffer_init(&choice->plain, 2 * (size_t)PIECE_BYTES);
+	choice->prefixes = prefixes_new(choice_take_run, choice, err);
+	return choice->prefixes ? take(choice) : NULL;
+}
+
+int format_choice_feed(struct format_choice *choice, const void *data,
+		       size_t size, struct error *err)
+{
+	return prefixes_feed(choice->prefixes, data, size) < 0
+		       ? error_nomem(err, "formats")
+		       : 0;
+}
+
 int format_choice_finish(struct format_choice *choice, struct error *err)
 {
+	if (prefixes_finish(choice->prefixes) < 0 ||
+	    choice_read_plain(choice) < 0)
+		return error_nomem(err, "formats");
 	for (size_t i = 0; i < choice->count; i++)
 		if (choice->extracts[i] &&
 		    extract_finish(choice->extracts[i], err) < 0)

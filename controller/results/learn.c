@@ -2,7 +2,7 @@
  */
 #include "controller/results/learn.h"
 
-#include "controller/results/rules/rules.h"
+#include "controller/prefixes/prefixes.h"
 #include "protocol/base/printable.h"
 
 #include <ctype.h>
@@ -236,19 +236,17 @@ static size_t best_line(struct learning *learning, const char *log, size_t size,
 	while (log < end) {
 		const char *stop = log;
 		size_t length, found;
-		const char *text;
 
 		while (stop < end && *stop != '\n' && *stop != '\r')
 			stop++;
 		length = (size_t)(stop - log);
-		text = rules_unlabelled(log, &length);
 		found = length <= LINE_MAX_BYTES
-				? find_values(learning, text, text + length)
+				? find_values(learning, log, stop)
 				: 0;
 		if (found > most) {
 			most = found;
-			*line = text;
-			*line_end = text + length;
+			*line = log;
+			*line_end = stop;
 		}
 		log = stop + 1;
 	}
@@ -258,14 +256,17 @@ static size_t best_line(struct learning *learning, const char *log, size_t size,
 int learn_rules(const char *log, size_t size, const char *const *values,
 		size_t count, struct buffer *yaml, struct error *err)
 {
+	owned(buffer_clear) struct buffer plain = { 0 };
 	struct learning learning = { .yaml = yaml };
 	const char *line = NULL, *end = NULL;
 
-	if (learn_read_values(&learning, values, count, err) < 0)
+	buffer_init(&plain, size);
+	if (prefixes_remove(log, size, &plain, err) < 0 ||
+	    learn_read_values(&learning, values, count, err) < 0)
 		return -1;
 	if (buffer_text(yaml, "log:\n  rules:\n", err) < 0)
 		return -1;
-	while (best_line(&learning, log, size, &line, &end)) {
+	while (best_line(&learning, plain.data, plain.size, &line, &end)) {
 		find_values(&learning, line, end);
 		if (put_rule(&learning, line, end) < 0)
 			return error_nomem(err, "rules");

@@ -121,8 +121,8 @@ static int measure_latency(struct crowd *crowd, struct person *person,
 				 submitted.begun_ns) /
 			1e6;
 	}
-	figures->p50_ms = quantile(ms, count, 0.5);
-	figures->p99_ms = quantile(ms, count, 0.99);
+	figures->p50_ms = measure_quantile(ms, count, 0.5);
+	figures->p99_ms = measure_quantile(ms, count, 0.99);
 	return 0;
 }
 

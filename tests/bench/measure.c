@@ -39,7 +39,7 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-double quantile(double *values, size_t count, double q)
+double measure_quantile(double *values, size_t count, double q)
 {
 	size_t at = (size_t)(q * (double)count);
 

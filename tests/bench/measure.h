@@ -19,7 +19,7 @@ double clock_s(void);
 double clock_wall_s(void);
 
 /* Sorts values; q is 0 .. 1. 0 for none. */
-double quantile(double *values, size_t count, double q);
+double measure_quantile(double *values, size_t count, double q);
 
 /* Resident memory in KiB, the part of it that no other process can share (no
  * pages of programs and libraries), and user + system time in seconds; 0: gone.

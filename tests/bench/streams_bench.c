@@ -163,10 +163,10 @@ static int run_beside(struct place *place, struct tally *tally,
 
 static void report(const char *way, struct tally *tally, double alone_ms)
 {
-	double p50_ms = quantile(tally->ready_ms, tally->count, 0.5);
-	double p99_ms = quantile(tally->ready_ms, tally->count, 0.99);
-	double own_ms = quantile(tally->prepare_ms, tally->count, 0.99);
-	double bare_ms = quantile(tally->create_ms, tally->count, 0.99);
+	double p50_ms = measure_quantile(tally->ready_ms, tally->count, 0.5);
+	double p99_ms = measure_quantile(tally->ready_ms, tally->count, 0.99);
+	double own_ms = measure_quantile(tally->prepare_ms, tally->count, 0.99);
+	double bare_ms = measure_quantile(tally->create_ms, tally->count, 0.99);
 	double rest_s =
 		tally->machine_s - tally->controller_s - tally->agents_s;
 	/* clang-format off */
@@ -176,7 +176,7 @@ static void report(const char *way, struct tally *tally, double alone_ms)
 		{ "p99_ms", p99_ms },
 		{ "p99_of_alone", p99_ms / (alone_ms > 0 ? alone_ms : p99_ms) },
 		{ "prepare_p99_ms", own_ms },
-		{ "create_p50_ms", quantile(tally->create_ms, tally->count, 0.5) },
+		{ "create_p50_ms", measure_quantile(tally->create_ms, tally->count, 0.5) },
 		{ "create_p99_ms", bare_ms },
 		{ "p99_of_create", p99_ms / bare_ms },
 		{ "controller_cores", tally->controller_s / tally->wall_s },
@@ -211,7 +211,7 @@ static int run_rounds(struct place *place, struct error *err)
 	       "others");
 	report("none", &tallies[0], 0);
 	report("printing", &tallies[1],
-	       quantile(tallies[0].ready_ms, tallies[0].count, 0.99));
+	       measure_quantile(tallies[0].ready_ms, tallies[0].count, 0.99));
 	return 0;
 }
 

@@ -176,7 +176,7 @@ static int load_page(struct web *web, size_t page, struct error *err)
 		ms[count++] *= 1e3;
 	if (file)
 		fclose(file);
-	web->page_ms[page] = quantile(ms, count, 0.5);
+	web->page_ms[page] = measure_quantile(ms, count, 0.5);
 	web->page_cpu_ms[page] =
 		(process_cpu_s(controller) - cpu) * 1e3 / LOADS;
 	return count ? 0 : error_set(err, EIO, "%s: not loaded", pages[page]);
@@ -333,7 +333,7 @@ static double quantile_of(const struct web *web, size_t crowd,
 	for (size_t i = 0; i < web->rounds; i++)
 		memcpy(all + i * web->submits, web->ms[crowd][rounds[i]],
 		       bytes);
-	return quantile(all, web->rounds * web->submits, q);
+	return measure_quantile(all, web->rounds * web->submits, q);
 }
 
 /* Of a core, more than with no page open; the median of these rounds. */
@@ -346,7 +346,7 @@ static double more_cores(const struct web *web, size_t crowd,
 		more[i] = (web->cpu_s[crowd][rounds[i]] -
 			   web->cpu_s[0][rounds[i]]) /
 			  web->wall_s[crowd][rounds[i]];
-	return quantile(more, web->rounds, 0.5);
+	return measure_quantile(more, web->rounds, 0.5);
 }
 
 struct range {
@@ -355,8 +355,8 @@ struct range {
 
 static struct range range_of(double draws[DRAWS])
 {
-	return (struct range){ quantile(draws, DRAWS, 0.05),
-			       quantile(draws, DRAWS, 0.95) };
+	return (struct range){ measure_quantile(draws, DRAWS, 0.05),
+			       measure_quantile(draws, DRAWS, 0.95) };
 }
 
 /* A bootstrap over pairs of rounds. */

@@ -35,11 +35,6 @@ int rules_match(struct extract_rules *rules, struct fields *names,
 const char *rules_next(const struct extract_rules *rules, const char *at,
 		       const char *end);
 
-/* Skip the prefix that launchers put before a line: "[rank3]:", "[default0]:",
- * "3: ", "(TaskRunner pid=1)", "[1,0]<stdout>:". *size is reduced.
- */
-const char *rules_unlabelled(const char *text, size_t *size);
-
 /* The text without ANSI escape sequences: the text itself if it has none, else
  * a copy in a buffer of the rules, valid until the next call. *size (at most
  * EXTRACT_LINE_MAX) is updated.
