@@ -68,6 +68,24 @@ struct extract_rules *format_rules(const struct catalog *catalog,
 	return rules;
 }
 
+void all_formats_load(struct all_formats *all, const struct catalog *catalog)
+{
+	const struct framework *format;
+
+	for (size_t i = 0; (format = catalog_framework_at(catalog, i)); i++)
+		if (format->log && value_get(format->log, "rules")) {
+			all->names[all->count] = format->name;
+			all->rules[all->count++] =
+				format_rules(catalog, format->name);
+		}
+}
+
+void all_formats_clear(struct all_formats *all)
+{
+	for (size_t i = 0; i < all->count; i++)
+		extract_rules_free(all->rules[i]);
+}
+
 static const cJSON *get(const cJSON *object, const char *name)
 {
 	return cJSON_GetObjectItemCaseSensitive(object, name);

@@ -12,13 +12,23 @@
 #define TESTS_UNIT_EXPECTATIONS_H
 
 #include "controller/catalog/catalog.h"
-#include "controller/results/extract.h"
+#include "controller/results/format_choice.h"
 #include "protocol/base/buffer.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
 #define FORMAT_SAMPLES "tests/samples/formats/"
+
+/* The formats that are tried where none is named. Starts as zeros. */
+struct all_formats {
+	const char *names[FORMAT_CHOICE_MAX]; /* of the catalog */
+	struct extract_rules *rules[FORMAT_CHOICE_MAX];
+	size_t count;
+};
+
+void all_formats_load(struct all_formats *all, const struct catalog *catalog);
+void all_formats_clear(struct all_formats *all);
 
 /* The rules of a format; NULL: it says why. The caller frees them. */
 struct extract_rules *format_rules(const struct catalog *catalog,

@@ -71,12 +71,7 @@ static const struct {
 
 static struct catalog *catalog;
 
-/* All formats that are tried where none is named. */
-static struct {
-	const char *names[FORMAT_CHOICE_MAX];
-	struct extract_rules *rules[FORMAT_CHOICE_MAX];
-	size_t count;
-} all;
+static struct all_formats all;
 
 static const char *format_of(const char *family)
 {
@@ -84,18 +79,6 @@ static const char *format_of(const char *family)
 		if (!strcmp(families[i].family, family))
 			return families[i].format;
 	return NULL;
-}
-
-static void all_load(void)
-{
-	const struct framework *format;
-
-	for (size_t i = 0; (format = catalog_framework_at(catalog, i)); i++)
-		if (format->log && value_get(format->log, "rules")) {
-			all.names[all.count] = format->name;
-			all.rules[all.count++] =
-				format_rules(catalog, format->name);
-		}
 }
 
 static const cJSON *get(const cJSON *object, const char *name)
@@ -212,7 +195,7 @@ int main(void)
 	tap_begin(300);
 	catalog = catalog_load("images", &err);
 	if (ok(catalog != NULL, "the descriptions are read %s", err.text)) {
-		all_load();
+		all_formats_load(&all, catalog);
 		check_plainer();
 		is_int(check_folder(FORMAT_SAMPLES), 46,
 		       "all fixtures were read");
@@ -220,8 +203,7 @@ int main(void)
 				      sizeof(folder)))
 			check_folder(folder);
 	}
-	for (size_t i = 0; i < all.count; i++)
-		extract_rules_free(all.rules[i]);
+	all_formats_clear(&all);
 	catalog_free(catalog);
 	return tap_done();
 }
