@@ -274,7 +274,7 @@ static bool time_settled(const struct evidence *evidence,
 		*reading = (struct reading){ 1, OF_STEP };
 		return !can_compare(evidence) || count > 1;
 	}
-	if (count || can_compare(evidence))
+	if (can_compare(evidence))
 		return false;
 	/* Only the value itself tells: a step of less than 1 ms, or of more
 	 * than half an hour, is none.

@@ -311,6 +311,14 @@ void line_end(struct line_reading *line)
 		line->unnamed[count - 1];
 }
 
+bool line_has_any(const struct line_reading *line)
+{
+	for (size_t i = LINE_LOSS; i < LINE_VALUES; i++)
+		if (line->picks[i].has)
+			return true;
+	return false;
+}
+
 bool line_names_step(const struct line_reading *line)
 {
 	return line->picks[LINE_STEP].has &&

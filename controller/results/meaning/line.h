@@ -69,6 +69,9 @@ void line_end(struct line_reading *line);
 /* Has its step a name, so that it is more than a ratio? */
 bool line_names_step(const struct line_reading *line);
 
+/* Has it any value beside a step or an epoch? */
+bool line_has_any(const struct line_reading *line);
+
 /* Has it a value that only a training step has? */
 bool line_measures(const struct line_reading *line);
 

@@ -38,6 +38,7 @@ struct meaning {
 	double clock; /* of the last line */
 	/* The step that a line of its own names. */
 	uint64_t below_step;
+	double below_clock;
 	unsigned below;         /* lines that still may belong to it */
 	struct line_pick epoch; /* that a line of its own names */
 	rules_fn *fn;           /* of the line that is read */
@@ -58,6 +59,7 @@ struct meaning *meaning_new(const struct lexicon *lexicon, struct error *err)
 	if (!meaning)
 		return error_null(error_nomem(err, "log"));
 	meaning->notation.lexicon = lexicon;
+	meaning->below_clock = NAN;
 	meaning->found.steps = MEANING_STEPS;
 	for (int i = 0; i < MEANING_STEPS; i++)
 		meaning->rules[i] = (struct rule){
@@ -539,6 +541,8 @@ static int deliver_record(struct meaning *meaning, enum meaning_steps steps,
 			     : clock_read(meaning->whole, meaning->whole_size,
 					  &meaning->found.fractions);
 	meaning->found.fractions |= clock->has && seconds != floor(seconds);
+	if (isnan(seconds) && step == meaning->below_step)
+		seconds = meaning->below_clock;
 	if (steps == STEPS_NAMED &&
 	    keep_clock(meaning, step, seconds, !clock->has) < 0)
 		return -1;
@@ -556,6 +560,9 @@ static void keep_context(struct meaning *meaning)
 	if (line->picks[LINE_STEP].has || line->picks[LINE_BATCH].has) {
 		if (find_step(meaning, &step) == STEPS_NAMED) {
 			meaning->below_step = step;
+			meaning->below_clock =
+				clock_read(meaning->whole, meaning->whole_size,
+					   &meaning->found.fractions);
 			meaning->below = BELOW;
 		}
 	} else if (line->picks[LINE_EPOCH].has) {
@@ -589,8 +596,7 @@ static void end_record(void *arg)
 		return;
 	below = line_is_below(meaning);
 	meaning->below -= below;
-	if (below && (line_measures(line) || line->picks[LINE_MEMORY].has ||
-		      line->picks[LINE_LR].has)) {
+	if (below && line_has_any(line)) {
 		meaning->rc = deliver_record(meaning, STEPS_NAMED,
 					     meaning->below_step);
 		return;

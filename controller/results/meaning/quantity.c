@@ -5,7 +5,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#define WORDS_MAX 12 /* of a name; a longer text has none */
+#define STEP_UNIT_RANK 100 /* a name of a time is surer than "step_ms" */
+#define WORDS_MAX 12       /* of a name; a longer text has none */
 
 /* The words of a text, in lower case. */
 struct words {
@@ -324,6 +325,16 @@ static void quantity_read_name(const struct lexicon *lexicon,
 			unit.per_device |= quantity->unit.per_device;
 			quantity->unit = unit;
 		}
+	}
+	/* "the loss is" */
+	while (!quantity->known && to > 1 &&
+	       word_of(lexicon, WORD_FILLER, words, to - 1))
+		quantity->known = name_whole(lexicon, words, 0, --to, quantity);
+	/* "step_ms" */
+	if (quantity->known && quantity->unit.kind == QUANTITY_SECONDS &&
+	    (quantity->role == ROLE_STEP || quantity->role == ROLE_BATCH)) {
+		quantity->role = ROLE_STEP_TIME;
+		quantity->rank += STEP_UNIT_RANK;
 	}
 	/* Only words that change nothing: the unit says what it is. */
 	if (!quantity->known) {
