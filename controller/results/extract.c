@@ -139,7 +139,7 @@ static int keep_partial(struct extract *extract, const char *text, size_t size)
 /* The next position of each kind of mark. A kind is searched again only after
  * its position is passed, so a piece without one is searched once.
  */
-struct marks {
+struct line_marks {
 	const char *lf;
 	const char *cr;
 	const char *escape; /* a record with it is read without it */
@@ -156,8 +156,9 @@ static const char *next_of(const char *known, char c, const char *at,
 }
 
 /* May a rule match in the record from at to stop? */
-static bool worth_reading(const struct extract *extract, struct marks *marks,
-			  const char *at, const char *stop, const char *end)
+static bool worth_reading(const struct extract *extract,
+			  struct line_marks *marks, const char *at,
+			  const char *stop, const char *end)
 {
 	if (extract->meaning && meaning_in_table(extract->meaning))
 		return true;
@@ -172,7 +173,7 @@ static bool worth_reading(const struct extract *extract, struct marks *marks,
 static int extract_feed_lines(struct extract *extract, const char *at,
 			      const char *end)
 {
-	struct marks marks = { 0 };
+	struct line_marks marks = { 0 };
 	const char *begin = at;
 
 	while (at < end) {

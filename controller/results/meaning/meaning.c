@@ -16,6 +16,31 @@
 #define NEARLY 0.9 /* of its steps, when an epoch ends */
 #define BELOW 16   /* lines below a step that belong to it, if indented */
 
+/* What a record takes from a line. */
+/* clang-format off */
+static const struct {
+	enum line_value value;
+	const char *field;
+	enum meaning_role role;
+} taken[] = {
+	{ LINE_LOSS, "loss", ROLE_LOSS },
+	{ LINE_MS, "iteration_ms", ROLE_STEP_TIME },
+	{ LINE_TOKENS, "tokens_per_second", ROLE_TOKENS },
+	{ LINE_TOKENS_PER_DEVICE, "tokens_per_second_per_device", ROLE_TOKENS_PER_DEVICE },
+	{ LINE_SAMPLES, "samples_per_second", ROLE_SAMPLES },
+	{ LINE_SAMPLES_PER_DEVICE, "samples_per_second_per_device", ROLE_SAMPLES },
+	{ LINE_MEMORY, "memory_mib", ROLE_MEMORY },
+	{ LINE_LR, "lr", ROLE_LR },
+	{ LINE_GRAD_NORM, "grad_norm", ROLE_GRAD_NORM },
+	{ LINE_ACCURACY, "accuracy", ROLE_ACCURACY },
+	{ LINE_GLOBAL_BATCH, "global_batch", ROLE_GLOBAL_BATCH },
+	{ LINE_CONSUMED_SAMPLES, "consumed_samples", ROLE_CONSUMED_SAMPLES },
+	{ LINE_CONSUMED_TOKENS, "consumed_tokens", ROLE_CONSUMED_TOKENS },
+	{ LINE_SAMPLES_DONE, "samples_in_epoch", ROLE_CONSUMED_SAMPLES },
+};
+/* clang-format on */
+#define TAKEN (sizeof(taken) / sizeof(taken[0]))
+
 /* The epoch that is read, and the steps before it. */
 struct epoch_steps {
 	bool begun;
@@ -50,6 +75,7 @@ struct meaning {
 	/* By enum meaning_steps. */
 	struct rule rules[MEANING_STEPS];
 	struct captured captured;
+	uint16_t fields[TAKEN]; /* FIELD_NONE: not known yet */
 };
 
 struct meaning *meaning_new(const struct lexicon *lexicon, struct error *err)
@@ -60,6 +86,8 @@ struct meaning *meaning_new(const struct lexicon *lexicon, struct error *err)
 		return error_null(error_nomem(err, "log"));
 	meaning->notation.lexicon = lexicon;
 	meaning->below_clock = NAN;
+	for (size_t i = 0; i < TAKEN; i++)
+		meaning->fields[i] = FIELD_NONE;
 	meaning->found.steps = MEANING_STEPS;
 	for (int i = 0; i < MEANING_STEPS; i++)
 		meaning->rules[i] = (struct rule){
@@ -397,47 +425,23 @@ static void put_value(struct meaning *meaning, uint16_t field, double number)
 	};
 }
 
-/* clang-format off */
-static const struct {
-	enum line_value value;
-	const char *field;
-	enum meaning_role role;
-} taken[] = {
-	{ LINE_LOSS, "loss", ROLE_LOSS },
-	{ LINE_MS, "iteration_ms", ROLE_STEP_TIME },
-	{ LINE_TOKENS, "tokens_per_second", ROLE_TOKENS },
-	{ LINE_TOKENS_PER_DEVICE, "tokens_per_second_per_device", ROLE_TOKENS_PER_DEVICE },
-	{ LINE_SAMPLES, "samples_per_second", ROLE_SAMPLES },
-	{ LINE_SAMPLES_PER_DEVICE, "samples_per_second_per_device", ROLE_SAMPLES },
-	{ LINE_MEMORY, "memory_mib", ROLE_MEMORY },
-	{ LINE_LR, "lr", ROLE_LR },
-	{ LINE_GRAD_NORM, "grad_norm", ROLE_GRAD_NORM },
-	{ LINE_ACCURACY, "accuracy", ROLE_ACCURACY },
-	{ LINE_GLOBAL_BATCH, "global_batch", ROLE_GLOBAL_BATCH },
-	{ LINE_CONSUMED_SAMPLES, "consumed_samples", ROLE_CONSUMED_SAMPLES },
-	{ LINE_CONSUMED_TOKENS, "consumed_tokens", ROLE_CONSUMED_TOKENS },
-	{ LINE_SAMPLES_DONE, "samples_in_epoch", ROLE_CONSUMED_SAMPLES },
-};
-/* clang-format on */
-
 static int put_taken(struct meaning *meaning, struct fields *names)
 {
-	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
+	for (size_t i = 0; i < TAKEN; i++) {
 		const struct line_pick *pick =
 			&meaning->line.picks[taken[i].value];
-		uint16_t field;
+		uint16_t *field = &meaning->fields[i];
 		double factor;
-		int rc;
 
 		if (!pick->has)
 			continue;
-		rc = fields_add(names, taken[i].field, strlen(taken[i].field),
-				&field, &factor);
-		if (rc < 0)
+		if (*field == FIELD_NONE &&
+		    fields_add(names, taken[i].field, strlen(taken[i].field),
+			       field, &factor) < 0)
 			return -1;
-		if (!rc)
+		if (*field == FIELD_NONE)
 			continue;
-		put_value(meaning, field, pick->number);
+		put_value(meaning, *field, pick->number);
 		keep_name(meaning, pick, taken[i].role);
 		meaning->found.scope_open |= taken[i].value == LINE_TOKENS ||
 					     taken[i].value == LINE_SAMPLES;

@@ -109,7 +109,9 @@ size_t notation_number(const char *text, size_t size, double *number)
 	size_t sign = size && (*text == '-' || *text == '+'), n, whole;
 	bool commas;
 
-	n = word_number(text + sign, size - sign, number);
+	n = is_letter_at(text, size, sign)
+		    ? word_number(text + sign, size - sign, number)
+		    : 0;
 	if (n) {
 		*number = *text == '-' ? -*number : *number;
 		return sign + n;

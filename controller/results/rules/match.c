@@ -244,6 +244,8 @@ const char *rules_next(const struct extract_rules *rules, const char *at,
 {
 	int rc;
 
+	if (rules->marks)
+		return marks_next(rules->marks, at, end);
 	if (!rules->literals)
 		return at;
 	rc = pcre2_match(rules->literals, (PCRE2_SPTR)at, (size_t)(end - at), 0,

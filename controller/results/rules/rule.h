@@ -5,6 +5,7 @@
 
 #include "controller/results/rules/fields.h"
 #include "controller/results/rules/lexicon.h"
+#include "controller/results/rules/marks.h"
 #include "protocol/message/codec.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
@@ -105,10 +106,11 @@ struct extract_rules {
 	struct rule *rules;
 	size_t count;
 	struct lexicon *lexicon; /* read by meaning, without rules; or NULL */
-	struct strings marks;    /* one is in every line read by meaning */
-	struct fields fields;    /* names in the description */
-	pcre2_code *literals;    /* matches any literal of any rule; NULL: match
-				    all rules against every record */
+	struct strings mark_texts;
+	struct marks *marks;  /* every line read by meaning has one */
+	struct fields fields; /* names in the description */
+	pcre2_code *literals; /* matches any literal of any rule; NULL: match
+				 all rules against every record */
 	pcre2_match_data *match;
 	pcre2_match_context *context;
 	pcre2_jit_stack *stack;

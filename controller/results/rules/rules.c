@@ -29,7 +29,8 @@ void extract_rules_free(struct extract_rules *rules)
 	lexicon_free(rules->lexicon);
 	strings_clear(&rules->streams);
 	strings_clear(&rules->columns);
-	strings_clear(&rules->marks);
+	strings_clear(&rules->mark_texts);
+	free(rules->marks);
 	strings_clear(&rules->texts);
 	fields_clear(&rules->fields);
 	pcre2_code_free(rules->literals);
@@ -188,7 +189,7 @@ static int read_section(struct extract_rules *rules, const struct value *log,
 	if (meaning && !rules->lexicon) {
 		rules->lexicon = lexicon_new(meaning, err);
 		return rules->lexicon
-			       ? read_patterns(&rules->marks,
+			       ? read_patterns(&rules->mark_texts,
 					       value_get(meaning, "marks"), 1,
 					       EXTRACT_COLUMNS_MAX, err)
 			       : -1;
@@ -229,34 +230,29 @@ static int make_matcher(struct extract_rules *rules, struct error *err)
 /* Append the literals of a rule to the expression "a|b|c". A literal that
  * contains an earlier one is not needed.
  */
-static int add_literal_text(struct strings *all, const char *text,
-			    struct buffer *out, struct error *err)
-{
-	size_t i = 0;
-
-	while (i < all->count && !strstr(text, all->items[i]))
-		i++;
-	if (i < all->count)
-		return 0;
-	if ((all->count && buffer_text(out, "|", err) < 0) ||
-	    strings_add(all, text, err) < 0)
-		return -1;
-	for (; *text; text++)
-		if (buffer_printf(out, err, "%s%c",
-				  isalnum((unsigned char)*text) || *text & 0x80
-					  ? ""
-					  : "\\",
-				  *text) < 0)
-			return -1;
-	return 0;
-}
-
 static int add_literals(struct strings *all, const struct rule *rule,
 			struct buffer *out, struct error *err)
 {
-	for (size_t l = 0; l < rule->literal_count; l++)
-		if (add_literal_text(all, rule->literals[l].text, out, err) < 0)
+	for (size_t l = 0; l < rule->literal_count; l++) {
+		const char *text = rule->literals[l].text;
+		size_t i = 0;
+
+		while (i < all->count && !strstr(text, all->items[i]))
+			i++;
+		if (i < all->count)
+			continue;
+		if ((all->count && buffer_text(out, "|", err) < 0) ||
+		    strings_add(all, text, err) < 0)
 			return -1;
+		for (; *text; text++)
+			if (buffer_printf(out, err, "%s%c",
+					  isalnum((unsigned char)*text) ||
+							  *text & 0x80
+						  ? ""
+						  : "\\",
+					  *text) < 0)
+				return -1;
+	}
 	return 0;
 }
 
@@ -272,10 +268,6 @@ static int make_literals(struct extract_rules *rules, struct error *err)
 	int code;
 
 	buffer_init(&text, (size_t)1 << 24);
-	for (size_t i = 0; i < rules->marks.count; i++)
-		if (add_literal_text(&all, rules->marks.items[i], &text, err) <
-		    0)
-			return -1;
 	for (size_t i = 0; i < rules->count; i++) {
 		const struct rule *rule = &rules->rules[i];
 
@@ -308,7 +300,13 @@ struct extract_rules *extract_rules_new(const struct value *const *logs,
 	for (size_t i = 0; i < count; i++)
 		if (read_section(rules, logs[i], err) < 0)
 			return NULL;
-	if (make_matcher(rules, err) < 0 || make_literals(rules, err) < 0)
+	if (make_matcher(rules, err) < 0)
+		return NULL;
+	if (rules->lexicon) {
+		rules->marks = marks_new(&rules->mark_texts, err);
+		return rules->marks ? take(rules) : NULL;
+	}
+	if (make_literals(rules, err) < 0)
 		return NULL;
 	return take(rules);
 }
