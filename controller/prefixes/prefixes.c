@@ -227,6 +227,8 @@ static int pass_docker(struct prefixes *prefixes, struct prefix_pass *pass)
 		return -1;
 	pass_begin(prefixes, pass, pass->at, !prefixes->joined);
 	n = line_strip(prefixes, text, length, &pass->run.origin, NULL);
+	pass->run.prefix = text;
+	pass->run.prefix_size = n;
 	pass->run.text = text + n;
 	pass->run.size = length - n;
 	rc = pass->run.size ? prefixes->fn(&pass->run, prefixes->arg) : 0;
@@ -277,6 +279,8 @@ static int pass_head(struct prefixes *prefixes, struct prefix_pass *pass)
 	if (pass_emit(prefixes, pass, pass->at) < 0)
 		return -1;
 	pass_begin(prefixes, pass, pass->at, !prefixes->joined);
+	pass->run.prefix = pass->at;
+	pass->run.prefix_size = n;
 	pass->at += n;
 	pass->from += n;
 	prefixes->offset += n;

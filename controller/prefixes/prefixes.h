@@ -25,6 +25,8 @@ struct prefix_run {
 	uint64_t line_offset; /* of the first line, with its prefixes */
 	uint64_t line;        /* number of the first line, from 1 */
 	struct line_origin origin; /* of the first line */
+	const char *prefix;        /* of the first line; NULL: none */
+	size_t prefix_size;
 };
 
 /* -1: out of memory, or the function gives up. */

@@ -3,6 +3,7 @@
 #include "controller/results/extract.h"
 
 #include "controller/prefixes/prefixes.h"
+#include "controller/results/meaning/line_clock.h"
 #include "controller/results/meaning/meaning.h"
 #include "controller/results/open_figures.h"
 #include "controller/results/steps.h"
@@ -26,6 +27,9 @@ struct extract {
 	void *clock_arg;
 	struct remark *remarks;
 	size_t remark_count;
+	const struct extract_stamp *stamps; /* of the piece, borrowed */
+	size_t stamp_count;                 /* still to come */
+	double stamp;                       /* of the current line */
 	uint64_t lives;
 	bool out_of_memory;
 };
@@ -83,22 +87,18 @@ static bool closes_itself(const char *text, size_t size)
 static int extract_read_record(struct extract *extract, const char *text,
 			       size_t size, bool whole)
 {
-	const char *line;
-	size_t line_size;
-
 	if (size > EXTRACT_LINE_MAX) {
 		extract->losses.long_lines++;
 		return 0;
 	}
 	if (!size)
 		return 0;
-	line = text = rules_plain(extract->rules, text, &size);
-	line_size = size;
+	text = rules_plain(extract->rules, text, &size);
 	if (!whole && !closes_itself(text, size))
 		return 0;
 	if (extract->meaning)
 		return meaning_read(extract->meaning, &extract->steps.names,
-				    text, size, line, line_size, take_captured,
+				    text, size, extract->stamp, take_captured,
 				    extract);
 	return rules_match(extract->rules, &extract->steps.names, text, size,
 			   take_captured, extract,
@@ -180,6 +180,10 @@ static int extract_feed_lines(struct extract *extract, const char *at,
 		const char *stop;
 		int rc = 0;
 
+		for (; extract->stamp_count &&
+		       extract->stamps->at <= (size_t)(at - begin);
+		     extract->stamps++, extract->stamp_count--)
+			extract->stamp = extract->stamps->seconds;
 		marks.lf = next_of(marks.lf, '\n', at, end);
 		marks.cr = next_of(marks.cr, '\r', at, end);
 		stop = marks.lf < marks.cr ? marks.lf : marks.cr;
@@ -198,12 +202,33 @@ static int extract_feed_lines(struct extract *extract, const char *at,
 	return 0;
 }
 
+struct extract_stamp extract_stamp(const struct prefix_run *run, size_t at)
+{
+	bool fraction;
+
+	return (struct extract_stamp){
+		.at = at,
+		.seconds = run->prefix ? line_clock(run->prefix,
+						    run->prefix_size, &fraction)
+				       : (double)NAN,
+	};
+}
+
+void extract_stamps(struct extract *extract, const struct extract_stamp *stamps,
+		    size_t count)
+{
+	extract->stamps = stamps;
+	extract->stamp_count = count;
+}
+
 /* prefix_fn */
 static int extract_take_run(const struct prefix_run *run, void *arg)
 {
 	struct extract *extract = arg;
+	struct extract_stamp stamp = extract_stamp(run, 0);
 
 	extract->fed = run->offset;
+	extract_stamps(extract, &stamp, isfinite(stamp.seconds));
 	return extract_feed_plain(extract, run->text, run->size, NULL);
 }
 
@@ -215,6 +240,7 @@ struct extract *extract_new(struct extract_rules *rules, struct error *err)
 	if (!extract)
 		return error_null(error_nomem(err, "extract"));
 	extract->rules = rules;
+	extract->stamp = NAN;
 	buffer_init(&extract->partial, EXTRACT_LINE_MAX);
 	steps_init(&extract->steps, rules);
 	extract->prefixes = prefixes_new(extract_take_run, extract, err);

@@ -5,6 +5,7 @@
 #ifndef CONTROLLER_RESULTS_EXTRACT_H
 #define CONTROLLER_RESULTS_EXTRACT_H
 
+#include "controller/prefixes/prefixes.h"
 #include "controller/results/remarks.h"
 #include "controller/results/rules/log_rules.h"
 #include "controller/results/rules/record.h"
@@ -40,6 +41,21 @@ int extract_feed(struct extract *extract, const void *data, size_t size,
 /* The same for lines whose prefixes are removed already. */
 int extract_feed_plain(struct extract *extract, const void *data, size_t size,
 		       struct error *err);
+
+/* The clock of the prefix that stood before a line. */
+struct extract_stamp {
+	size_t at; /* where the line begins in the piece */
+	double seconds;
+};
+
+/* That of the first line of a run, which begins there; seconds may be NaN. */
+struct extract_stamp extract_stamp(const struct prefix_run *run, size_t at);
+
+/* The clocks of the piece that extract_feed_plain() gets next, by place;
+ * borrowed until it returns.
+ */
+void extract_stamps(struct extract *extract, const struct extract_stamp *stamps,
+		    size_t count);
 
 /* The stream ends: complete the last record. */
 int extract_finish(struct extract *extract, struct error *err);

@@ -14,6 +14,7 @@
 #define ENOUGH_BYTES (1u << 18)
 #define SETTLED_BYTES (1u << 20) /* then all but the best are dropped */
 #define ROUND_BYTES (1u << 16)   /* between two comparisons */
+#define STAMPS_BYTES (1u << 15)  /* of the clocks of these lines */
 #define PIECE_BYTES (1u << 15)   /* that all formats read at once */
 #define MUCH_MORE 2              /* times the steps */
 
@@ -22,6 +23,7 @@ struct format_choice {
 	size_t count;
 	struct prefixes *prefixes; /* of the log's lines */
 	struct buffer plain;       /* lines without them, to be read */
+	struct buffer stamps;      /* struct extract_stamp of its lines */
 	uint64_t bytes;
 	uint64_t looked; /* bytes at the last comparison */
 	bool settled;
@@ -35,6 +37,7 @@ void format_choice_free(struct format_choice *choice)
 		extract_free(choice->extracts[i]);
 	prefixes_free(choice->prefixes);
 	buffer_clear(&choice->plain);
+	buffer_clear(&choice->stamps);
 	free(choice);
 }
 
@@ -180,11 +183,18 @@ static void drop_losers(struct format_choice *choice)
 static int choice_read(struct format_choice *choice, const char *text,
 		       size_t size)
 {
-	for (size_t i = 0; i < choice->count; i++)
-		if (choice->extracts[i] &&
-		    extract_feed_plain(choice->extracts[i], text, size, NULL) <
-			    0)
+	const void *stamps = choice->stamps.data;
+	size_t count = choice->stamps.size / sizeof(struct extract_stamp);
+
+	for (size_t i = 0; i < choice->count; i++) {
+		if (!choice->extracts[i])
+			continue;
+		extract_stamps(choice->extracts[i], stamps, count);
+		if (extract_feed_plain(choice->extracts[i], text, size, NULL) <
+		    0)
 			return -1;
+	}
+	choice->stamps.size = 0;
 	choice->bytes += size;
 	if (choice->settled || choice->bytes < ENOUGH_BYTES ||
 	    choice->bytes - choice->looked < ROUND_BYTES)
@@ -206,10 +216,16 @@ static int choice_read_plain(struct format_choice *choice)
 static int choice_take_run(const struct prefix_run *run, void *arg)
 {
 	struct format_choice *choice = arg;
+	struct extract_stamp stamp;
 
 	if (choice->plain.size &&
-	    choice->plain.size + run->size > PIECE_BYTES &&
+	    (choice->plain.size + run->size > PIECE_BYTES ||
+	     choice->stamps.size + sizeof(stamp) > STAMPS_BYTES) &&
 	    choice_read_plain(choice) < 0)
+		return -1;
+	stamp = extract_stamp(run, choice->plain.size);
+	if (isfinite(stamp.seconds) &&
+	    buffer_append(&choice->stamps, &stamp, sizeof(stamp), NULL) < 0)
 		return -1;
 	return run->size > PIECE_BYTES / 2 && !choice->plain.size
 		       ? choice_read(choice, run->text, run->size)
@@ -236,6 +252,7 @@ struct format_choice *format_choice_new(struct extract_rules *const *rules,
 			return NULL;
 	}
 	buffer_init(&choice->plain, 2 * (size_t)PIECE_BYTES);
+	buffer_init(&choice->stamps, STAMPS_BYTES);
 	choice->prefixes = prefixes_new(choice_take_run, choice, err);
 	return choice->prefixes ? take(choice) : NULL;
 }

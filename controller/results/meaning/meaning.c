@@ -2,6 +2,7 @@
  */
 #include "controller/results/meaning/meaning.h"
 
+#include "controller/results/meaning/line_clock.h"
 #include "controller/results/meaning/table_rows.h"
 #include "controller/results/rules/dict.h"
 
@@ -10,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CLOCK_IN 64 /* first bytes of a line, where its clock stands */
 #define HALF_DAY 43200.0
 #define DAY 86400.0
 #define NEARLY 0.9 /* of its steps, when an epoch ends */
@@ -69,8 +69,9 @@ struct meaning {
 	rules_fn *fn;           /* of the line that is read */
 	void *arg;
 	struct fields *names;
-	const char *whole;
-	size_t whole_size;
+	const char *text;
+	size_t size;
+	double stamp; /* of its prefix; NaN: none */
 	int rc;
 	/* By enum meaning_steps. */
 	struct rule rules[MEANING_STEPS];
@@ -318,53 +319,12 @@ static enum meaning_steps find_step(struct meaning *meaning, uint64_t *step)
 
 /* Clocks. */
 
-static double digits_of(const char *text, size_t count)
+/* The clock of the line that is read, or of its prefix. */
+static double line_printed(struct meaning *meaning)
 {
-	double number = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		if (!isdigit((unsigned char)text[i]))
-			return NAN;
-		number = number * 10 + (text[i] - '0');
-	}
-	return number;
-}
-
-/* The clock of a line, "... 09:12:16,111 ...", in seconds of the day; NaN:
- * none.
- */
-static double clock_read(const char *text, size_t size, bool *fraction)
-{
-	size_t end = size < CLOCK_IN ? size : CLOCK_IN;
-
-	for (size_t i = 0; i + 8 <= end; i++) {
-		double h, m, s, part, unit = 0.1;
-		size_t at = i + 8;
-
-		if (text[i + 2] != ':' || text[i + 5] != ':' ||
-		    (i && isdigit((unsigned char)text[i - 1])))
-			continue;
-		h = digits_of(text + i, 2);
-		m = digits_of(text + i + 3, 2);
-		s = digits_of(text + i + 6, 2);
-		if (!(h < 24 && m < 60 && s < 61))
-			continue;
-		/* An estimate of the end, or the length of something. */
-		if (i > 4 &&
-		    (memmem(text, i, "eta", 3) || memmem(text, i, "ETA", 3)))
-			return NAN;
-		s += h * 3600 + m * 60;
-		if (at + 1 < size && (text[at] == '.' || text[at] == ','))
-			for (at++; at < size; at++, unit /= 10) {
-				part = digits_of(text + at, 1);
-				if (isnan(part))
-					break;
-				*fraction = true;
-				s += part * unit;
-			}
-		return s;
-	}
-	return NAN;
+	return isnan(meaning->stamp) ? line_clock(meaning->text, meaning->size,
+						  &meaning->found.fractions)
+				     : meaning->stamp;
 }
 
 static int keep_clock(struct meaning *meaning, uint64_t step, double seconds,
@@ -541,9 +501,7 @@ static int deliver_record(struct meaning *meaning, enum meaning_steps steps,
 	}
 	if (put_all(meaning, meaning->names, steps, step) < 0)
 		return -1;
-	seconds = clock->has ? clock->number
-			     : clock_read(meaning->whole, meaning->whole_size,
-					  &meaning->found.fractions);
+	seconds = clock->has ? clock->number : line_printed(meaning);
 	meaning->found.fractions |= clock->has && seconds != floor(seconds);
 	if (isnan(seconds) && step == meaning->below_step)
 		seconds = meaning->below_clock;
@@ -564,9 +522,7 @@ static void keep_context(struct meaning *meaning)
 	if (line->picks[LINE_STEP].has || line->picks[LINE_BATCH].has) {
 		if (find_step(meaning, &step) == STEPS_NAMED) {
 			meaning->below_step = step;
-			meaning->below_clock =
-				clock_read(meaning->whole, meaning->whole_size,
-					   &meaning->found.fractions);
+			meaning->below_clock = line_printed(meaning);
 			meaning->below = BELOW;
 		}
 	} else if (line->picks[LINE_EPOCH].has) {
@@ -582,8 +538,8 @@ static bool line_is_below(const struct meaning *meaning)
 	return meaning->below && !line->picks[LINE_STEP].has &&
 	       !line->picks[LINE_BATCH].has && !line->picks[LINE_EPOCH].has &&
 	       !line->bar &&
-	       (meaning->below == BELOW || *meaning->whole == ' ' ||
-		*meaning->whole == '\t');
+	       (meaning->below == BELOW || *meaning->text == ' ' ||
+		*meaning->text == '\t');
 }
 
 /* The line, or a part of it with a bar of its own, is complete. */
@@ -618,14 +574,16 @@ static void end_record(void *arg)
 }
 
 int meaning_read(struct meaning *meaning, struct fields *names,
-		 const char *text, size_t size, const char *whole,
-		 size_t whole_size, rules_fn *fn, void *arg)
+		 const char *text, size_t size, double stamp, rules_fn *fn,
+		 void *arg)
 {
 	meaning->names = names;
 	meaning->fn = fn;
 	meaning->arg = arg;
-	meaning->whole = whole;
-	meaning->whole_size = whole_size;
+	meaning->text = text;
+	meaning->size = size;
+	meaning->stamp = stamp;
+	meaning->found.fractions |= isfinite(stamp) && stamp != floor(stamp);
 	meaning->rc = 0;
 	meaning->line.flush = end_record;
 	meaning->line.flush_arg = meaning;
