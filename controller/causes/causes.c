@@ -9,12 +9,23 @@
 #define RAISED_REACH 4    /* lines that an exception may have */
 #define SPEAKER_REACH 60  /* lines between a rank's name and its exception */
 
+static void causes_forget(struct causes *causes)
+{
+	for (size_t i = 0; i < causes->count; i++)
+		free(causes->all[i].line);
+	causes->count = 0;
+	causes->unfinished = NULL;
+	causes->frame = causes->raised = 0;
+	causes->progress = causes->gave_up = 0;
+	causes->ended = false;
+	process_ends_init(&causes->ends);
+}
+
 void causes_free(struct causes *causes)
 {
 	if (!causes)
 		return;
-	for (size_t i = 0; i < causes->count; i++)
-		free(causes->all[i].line);
+	causes_forget(causes);
 	buffer_clear(&causes->partial);
 	prefixes_free(causes->prefixes);
 	free(causes);
@@ -192,6 +203,33 @@ static int take_cause(struct causes *causes, const struct failure_hit *hit,
 	return 0;
 }
 
+/* Does it follow from an exception that the program did not survive? */
+static bool teardown_follows(const struct causes *causes,
+			     const struct failure_hit *hit)
+{
+	for (size_t i = 0; hit->meaning->teardown && i < causes->count; i++) {
+		const struct cause *cause = &causes->all[i];
+
+		if (!cause->meaning->final && !cause->meaning->teardown &&
+		    cause->progress == causes->progress)
+			return true;
+	}
+	return false;
+}
+
+/* The text of a program's help, up to the next line that begins in column 0,
+ * but for the titles of its parts.
+ */
+static bool causes_in_help(struct causes *causes, const struct clean *line)
+{
+	if (line->size > 6 && !memcmp(line->text, "usage:", 6))
+		causes->help = true;
+	else if (causes->help && !indented(line) &&
+		 line->text[line->size - 1] != ':')
+		causes->help = false;
+	return causes->help;
+}
+
 /* An exception may have no type name: then the first line after the frames is
  * used.
  */
@@ -255,10 +293,11 @@ static void take_quote(struct causes *causes, const struct clean *line)
 	}
 }
 
-/* Is the line a part of a traceback? */
+/* Is the line a part of a traceback? Paddle's summary ends one, too. */
 static bool frames(struct causes *causes, const struct clean *line)
 {
-	if (line_has_text(line, "Traceback (most recent call last)")) {
+	if (line_has_text(line, "Traceback (most recent call last)") ||
+	    line_has_text(line, "Error Message Summary:")) {
 		causes->frame = causes->number;
 		return true;
 	}
@@ -278,6 +317,8 @@ static void take_fact(struct causes *causes, const struct clean *line)
 
 	if (!causes_find_hit(causes, FAILURE_FACT, line, &hit))
 		return;
+	if (hit.meaning->begins)
+		causes_forget(causes);
 	if (hit.meaning->gives_up)
 		causes->gave_up = causes->progress + 1;
 	speaker = hit_number(&hit, GROUP_SPEAKER, END_UNKNOWN);
@@ -298,6 +339,8 @@ static int causes_take_line(struct causes *causes, struct clean *line)
 	if (!line->size)
 		return 0;
 	line_pairs_read(&causes->pairs, line->text, line->size);
+	if (causes_in_help(causes, line))
+		return 0;
 	take_fact(causes, line);
 	take_quote(causes, line);
 	if (causes->unfinished && finish_cause(causes, line) < 0)
@@ -313,7 +356,9 @@ static int causes_take_line(struct causes *causes, struct clean *line)
 				  reach && !inside, &hit)) {
 		if (reach && !inside)
 			causes->raised = causes->number;
-		return causes->ended ? 0 : take_cause(causes, &hit, line);
+		return causes->ended || teardown_follows(causes, &hit)
+			       ? 0
+			       : take_cause(causes, &hit, line);
 	}
 	if (inside)
 		return 0;

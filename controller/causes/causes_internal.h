@@ -28,6 +28,7 @@ struct causes {
 	struct cause *unfinished; /* its text is in the next line; or NULL */
 	uint64_t gave_up; /* lines of progress before a launcher gave up, and
 			     one; 0: none did */
+	bool help;        /* the line is of a help text */
 	bool ended;       /* later errors follow from an intended end */
 };
 

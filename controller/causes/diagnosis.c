@@ -73,6 +73,16 @@ static int64_t rank_of_signal(const struct causes *causes, const char *signal)
 	return END_UNKNOWN;
 }
 
+/* Did processes fail because another one was gone? */
+static bool peers_follow(const struct causes *causes)
+{
+	for (size_t i = 0; i < causes->count; i++)
+		if (causes->all[i].class == CAUSE_COMMUNICATION &&
+		    causes->all[i].meaning->blameless)
+			return true;
+	return false;
+}
+
 /* Set rank, host and exit code, also from the launcher's report. */
 static void blame(const struct causes *causes, const struct cause *cause,
 		  struct diagnosis *diagnosis)
@@ -90,7 +100,10 @@ static void blame(const struct causes *causes, const struct cause *cause,
 	diagnosis->rank = cause->rank;
 	if (diagnosis->rank == END_UNKNOWN)
 		diagnosis->rank = rank_of_signal(causes, cause->signal);
-	if (diagnosis->rank == END_UNKNOWN && end && !cause->meaning->blameless)
+	if (diagnosis->rank == END_UNKNOWN && end &&
+	    !cause->meaning->blameless &&
+	    (end == cause->quoted || !process_ends_alike(ends, end) ||
+	     !peers_follow(causes)))
 		diagnosis->rank = end->rank;
 	if (diagnosis->rank == END_UNKNOWN && !cause->meaning->blameless)
 		diagnosis->rank = cause->local_rank;

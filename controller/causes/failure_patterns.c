@@ -32,7 +32,7 @@ static const char *const group_names[FAILURE_GROUPS] = {
 	[GROUP_RANK] = "rank",     [GROUP_LOCAL_RANK] = "local_rank",
 	[GROUP_TASK] = "task",     [GROUP_SPEAKER] = "speaker",
 	[GROUP_HOST] = "host",     [GROUP_EXIT_CODE] = "exit_code",
-	[GROUP_SIGNAL] = "signal",
+	[GROUP_SIGNAL] = "signal", [GROUP_TIME] = "time",
 };
 
 struct pattern {
@@ -139,7 +139,8 @@ static int read_cause(struct failure_patterns *patterns,
 {
 	static const char *const keys[] = { "class",     "order",  "match",
 					    "traceback", "final",  "ends",
-					    "blameless", "signal", NULL };
+					    "blameless", "signal", "teardown",
+					    NULL };
 	struct failure_meaning meaning = { 0 };
 	const struct value *class = value_get(entry, "class");
 	const struct value *order = value_get(entry, "order");
@@ -162,6 +163,7 @@ static int read_cause(struct failure_patterns *patterns,
 	    pattern_read_flag(entry, "ends", &meaning.ends, err) < 0 ||
 	    pattern_read_flag(entry, "blameless", &meaning.blameless, err) <
 		    0 ||
+	    pattern_read_flag(entry, "teardown", &meaning.teardown, err) < 0 ||
 	    (signal &&
 	     value_string(signal, sizeof(meaning.signal) - 1, &name, err) < 0))
 		return -1;
@@ -178,7 +180,7 @@ static int read_fact(struct failure_patterns *patterns,
 		     const struct value *entry, struct error *err)
 {
 	static const char *const keys[] = { "match", "section", "gives_up",
-					    NULL };
+					    "begins", NULL };
 	static const char *const sections[] = { "root", "others", NULL };
 	struct failure_meaning meaning = { 0 };
 	const struct value *match = value_get(entry, "match");
@@ -194,7 +196,8 @@ static int read_fact(struct failure_patterns *patterns,
 			return -1;
 		meaning.section = number ? SECTION_OTHERS : SECTION_ROOT;
 	}
-	if (pattern_read_flag(entry, "gives_up", &meaning.gives_up, err) < 0)
+	if (pattern_read_flag(entry, "gives_up", &meaning.gives_up, err) < 0 ||
+	    pattern_read_flag(entry, "begins", &meaning.begins, err) < 0)
 		return -1;
 	return failure_pattern_add(patterns, FAILURE_FACT, match, &meaning,
 				   err);

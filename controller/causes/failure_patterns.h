@@ -9,6 +9,7 @@
  *	  - match: REGEX	a launcher's report about its processes
  *	    section: root | others	the next lines list these processes
  *	    gives_up: true	a process failed, and the launcher will end
+ *	    begins: true	another job: what was before counts no more
  *	restarts:	[REGEX, ...]	commands, words joined by blanks, of
  *			launchers that restart failed processes
  *	causes:
@@ -19,11 +20,13 @@
  *	    final: true		the program does not go on after it
  *	    ends: true		later errors follow from it
  *	    blameless: true	the rank that prints it is not the guilty one
+ *	    teardown: true	it follows from an exception, if there was one
  *	    signal: SIGNAME	that it means
  *
  * Expressions are PCRE2, on bytes, case-sensitive. Named groups: rank,
  * local_rank, task (a launcher's task number, used if there is no rank),
- * speaker (the rank of this whole output), host, exit_code, signal. The first
+ * speaker (the rank of this whole output), host, exit_code, signal,
+ * time. The first
  * pattern that matches a line is used; causes are tried in the order of the
  * file.
  */
@@ -83,6 +86,7 @@ enum failure_group {
 	GROUP_HOST,
 	GROUP_EXIT_CODE,
 	GROUP_SIGNAL,
+	GROUP_TIME,
 	FAILURE_GROUPS
 };
 
@@ -96,6 +100,8 @@ struct failure_meaning {
 	bool ends;
 	bool blameless;
 	bool gives_up;
+	bool begins;
+	bool teardown;
 	char signal[12]; /* "": none */
 };
 

@@ -43,6 +43,8 @@ static struct process_end *entry(struct process_ends *ends, bool fresh)
 	*end = (struct process_end){ .rank = END_UNKNOWN,
 				     .exit_code = END_CODE_UNKNOWN,
 				     .root = ends->in_root };
+	snprintf(end->time, sizeof(end->time), "%s", ends->time);
+	ends->time[0] = '\0';
 	return end;
 }
 
@@ -75,6 +77,12 @@ void process_ends_take(struct process_ends *ends, const struct failure_hit *hit)
 
 	if (hit->meaning->section != SECTION_SAME)
 		ends->in_root = hit->meaning->section == SECTION_ROOT;
+	if (hit->groups[GROUP_TIME].text) {
+		snprintf(ends->time, sizeof(ends->time), "%.*s",
+			 (int)hit->groups[GROUP_TIME].size,
+			 hit->groups[GROUP_TIME].text);
+		return;
+	}
 	if (local != END_UNKNOWN) {
 		if (ends->reaped == END_UNKNOWN) {
 			ends->reaped = local;
@@ -111,10 +119,30 @@ const struct process_end *process_ends_of_rank(const struct process_ends *ends,
 const struct process_end *process_ends_of_code(const struct process_ends *ends,
 					       int32_t code)
 {
-	for (size_t i = 0; i < ends->count; i++)
-		if (ends->entries[i].exit_code == code)
-			return &ends->entries[i];
-	return NULL;
+	const struct process_end *first = NULL;
+
+	for (size_t i = 0; i < ends->count; i++) {
+		const struct process_end *end = &ends->entries[i];
+
+		if (end->exit_code == code &&
+		    (!first || (end->root && !first->root)))
+			first = end;
+	}
+	return first;
+}
+
+bool process_ends_alike(const struct process_ends *ends,
+			const struct process_end *end)
+{
+	for (size_t i = 0; i < ends->count; i++) {
+		const struct process_end *other = &ends->entries[i];
+
+		if (other != end && other->rank != end->rank &&
+		    !strcmp(other->time, end->time) && end->exit_code > 0 &&
+		    other->exit_code == end->exit_code)
+			return true;
+	}
+	return false;
 }
 
 const struct process_end *process_ends_root(const struct process_ends *ends)

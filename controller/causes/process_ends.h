@@ -16,6 +16,7 @@
 struct process_end {
 	int64_t rank;
 	char host[END_HOST_MAX]; /* "": unknown */
+	char time[24];           /* of its end, as printed; "": unknown */
 	int32_t exit_code;
 	bool root; /* the launcher names it as the first failure */
 	bool task; /* rank is the launcher's task number */
@@ -26,6 +27,7 @@ struct process_ends {
 	size_t count;
 	bool full;
 	bool in_root;
+	char time[24];  /* of the process whose lines follow */
 	int64_t reaped; /* local rank whose end was seen first, or -1 */
 	int32_t reaped_code;
 };
@@ -40,7 +42,9 @@ void process_ends_take(struct process_ends *ends,
 const struct process_end *process_ends_of_rank(const struct process_ends *ends,
 					       int64_t rank);
 
-/* The first that ended with this code; NULL: none did. */
+/* The first that ended with this code, if possible the one that the launcher
+ * names as the first failure; NULL: none did.
+ */
 const struct process_end *process_ends_of_code(const struct process_ends *ends,
 					       int32_t code);
 
@@ -48,6 +52,12 @@ const struct process_end *process_ends_of_code(const struct process_ends *ends,
  * with a rank that is not a task number; else the first one; NULL: none.
  */
 const struct process_end *process_ends_root(const struct process_ends *ends);
+
+/* Did another process end with the same positive code, at the same time as far
+ * as is known? Then it is as likely the first one.
+ */
+bool process_ends_alike(const struct process_ends *ends,
+			const struct process_end *end);
 
 /* The number that a group captured; `missing` if it captured none. */
 int64_t hit_number(const struct failure_hit *hit, enum failure_group group,

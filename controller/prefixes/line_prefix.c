@@ -16,7 +16,7 @@
  *	T	a date with the time, or the time alone
  *	H	the name of a host
  *	W	the name of a program, a pod or a field
- *	A	"..pid=1.." of an actor of Ray
+ *	A	"..pid=1.." of an actor of Ray, "raylet"
  *	B	blanks, fewer than six
  *	?	at the end: a blank, if there is one that is no indentation
  *	!	at the end: only before a traceback, a bracket or an indented
@@ -180,6 +180,8 @@ static size_t actor_size(const char *text, size_t size)
 		size = ACTOR_MAX;
 	end = memchr(text, ')', size);
 	pid = end ? memmem(text, (size_t)(end - text), "pid=", 4) : NULL;
+	if (end && size > 6 && !memcmp(text, "raylet", 6))
+		return (size_t)(end - text);
 	return pid && (pid == text || pid[-1] == ' ') ? (size_t)(end - text)
 						      : 0;
 }

@@ -232,6 +232,95 @@ static const struct {
 	  "Aborted (core dumped)\n",
 	  "error", -1, 1,
 	  "terminate called after throwing an instance of 'std::logic_error'" },
+	{ "an exception comes before what is thrown while the process ends",
+	  "RuntimeError: HIP error: no kernel image is available\n"
+	  "terminate called after throwing an instance of 'c10::Error'\n"
+	  "  what():  invalid device pointer: 0x54\n",
+	  "error", -1, 1,
+	  "RuntimeError: HIP error: no kernel image is available" },
+	{ "an abort comes before the connections that it closes",
+	  "Fatal Python error: Aborted\n\n"
+	  TRACEBACK "RuntimeError: [pair.cc:5] Connection reset by peer [::1]:1\n"
+	  "E1 torch/distributed/elastic/multiprocessing/api.py:869] failed "
+	  "(exitcode: -6) local_rank: 3 (pid: 9) of binary: p\n",
+	  "signal", -1, 1, "Fatal Python error: Aborted" },
+	{ "of ranks that fail alike no launcher knows the first",
+	  TRACEBACK "KeyError: 'pear'\n"
+	  TRACEBACK "RuntimeError: [pair.cc:5] Connection closed by peer [::1]:1\n"
+	  "Failures:\n[1]:\n  time      : 2026-01-02_03:04:05\n"
+	  "  host      : oak3\n  rank      : 1 (local_rank: 1)\n"
+	  "  exitcode  : 1 (pid: 8)\nRoot Cause (first observed failure):\n"
+	  "[0]:\n  time      : 2026-01-02_03:04:05\n  host      : oak3\n"
+	  "  rank      : 0 (local_rank: 0)\n  exitcode  : 1 (pid: 7)\n",
+	  "error", -1, 4, "KeyError: 'pear'" },
+	{ "but it knows one that ended earlier",
+	  TRACEBACK "KeyError: 'pear'\n"
+	  TRACEBACK "RuntimeError: [pair.cc:5] Connection closed by peer [::1]:1\n"
+	  "Failures:\n[1]:\n  time      : 2026-01-02_03:04:06\n"
+	  "  host      : oak3\n  rank      : 1 (local_rank: 1)\n"
+	  "  exitcode  : 1 (pid: 8)\nRoot Cause (first observed failure):\n"
+	  "[0]:\n  time      : 2026-01-02_03:04:05\n  host      : oak3\n"
+	  "  rank      : 0 (local_rank: 0)\n  exitcode  : 1 (pid: 7)\n",
+	  "error", 0, 4, "KeyError: 'pear'" },
+	{ "torchrun's block alone",
+	  "fit.py FAILED\nFailures:\n  <NO_OTHER_FAILURES>\n"
+	  "Root Cause (first observed failure):\n[0]:\n  host      : oak3\n"
+	  "  rank      : 5 (local_rank: 1)\n  exitcode  : 1 (pid: 7)\n",
+	  "other", 5, 4, "Root Cause (first observed failure):" },
+	{ "marks of a frame that another rank tore off",
+	  TRACEBACK "    ^^^^^^\n^^^^^^^^^^^^^\nValueError: bad oar\n",
+	  "error", -1, 6, "ValueError: bad oar" },
+	{ "an interrupt from the keyboard",
+	  "step 1 loss 2.0\n" TRACEBACK "KeyboardInterrupt\n", "signal", -1, 5,
+	  "KeyboardInterrupt" },
+	{ "of two jobs in one file the last one counts",
+	  "=== job 8 ===\n" TRACEBACK "ModuleNotFoundError: No module named 'o'\n"
+	  "srun: error: oak3: task 0: Exited with exit code 1\n"
+	  "=== job 9 ===\n" TRACEBACK "ValueError: bad oar\n",
+	  "error", -1, 11, "ValueError: bad oar" },
+	{ "also if it ends well",
+	  "=== job 8 ===\n" TRACEBACK "ValueError: bad oar\n=== job 9 ===\n",
+	  NULL, -1, -1, NULL },
+	{ "an import that the program can do without",
+	  TRACEBACK "ModuleNotFoundError: No module named 'o'\n"
+	  "Job ended, exit status 0\n", NULL, -1, -1, NULL },
+	{ "no failures, in Chinese", "任务结束，失败数 0，异常退出 0\n", NULL, -1,
+	  -1, NULL },
+	{ "the help of an option",
+	  "usage: fit.py [-h]\n\noptions:\n"
+	  "  --amp  if RuntimeError: CUDA out of memory occurs\n",
+	  NULL, -1, -1, NULL },
+	{ "what is missing after the help",
+	  "usage: fit.py [-h] --data D\n"
+	  "fit.py: error: the following arguments are required: --data\n",
+	  "error", -1, 2,
+	  "fit.py: error: the following arguments are required: --data" },
+	{ "Paddle's summary comes before its launcher's report",
+	  "----------------------\nError Message Summary:\n"
+	  "----------------------\nPreconditionNotMetError: bkcl_init_rank "
+	  "failed\nABORT!!! Out of all 2 trainers, the trainer process with "
+	  "rank=[1] was aborted.\n",
+	  "communication", 1, 4,
+	  "PreconditionNotMetError: bkcl_init_rank failed" },
+	{ "a code of HCCL names the rank that is waited for",
+	  TRACEBACK "RuntimeError: ACL stream synchronize failed, code:107\n"
+	  "EI0002: [PID: 3] no record from remote rank [6].\n",
+	  "communication", 6, 5,
+	  "EI0002: [PID: 3] no record from remote rank [6]." },
+	{ "shared memory that is too small",
+	  "ERROR: Unexpected bus error encountered in worker. This might be "
+	  "caused by insufficient shared memory (shm).\n",
+	  "signal", -1, 1,
+	  "ERROR: Unexpected bus error encountered in worker. This might be "
+	  "caused by insufficient shared memory (shm)." },
+	{ "a driver and a library that differ",
+	  "Failed to initialize NVML: Driver/library version mismatch\n",
+	  "device-missing", -1, 1,
+	  "Failed to initialize NVML: Driver/library version mismatch" },
+	{ "what Ray's raylet says",
+	  "(raylet) 2 Workers (tasks / actors) killed due to memory pressure "
+	  "(OOM)\n", "host-oom", -1, 1,
+	  "2 Workers (tasks / actors) killed due to memory pressure (OOM)" },
 	{ "options that a program does not have",
 	  "fit.py: error: unrecognized arguments: --pear\n",
 	  "error", -1, 1, "fit.py: error: unrecognized arguments: --pear" },
