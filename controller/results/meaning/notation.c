@@ -134,11 +134,17 @@ size_t notation_number(const char *text, size_t size, double *number)
 	return n;
 }
 
+static bool gap_is(const struct notation_gap *gap, const char *text,
+		   size_t size)
+{
+	return gap->size == size + 1 && !memcmp(gap->text, text, size);
+}
+
 struct quantity notation_quantity(struct notation *notation, const char *text,
 				  size_t size)
 {
 	uint32_t hash = (uint32_t)size;
-	struct notation_gap *gap;
+	struct notation_gap *gap, *other;
 
 	if (size > NOTATION_GAP_MAX) {
 		text += size - NOTATION_GAP_MAX;
@@ -146,12 +152,18 @@ struct quantity notation_quantity(struct notation *notation, const char *text,
 	}
 	for (size_t i = 0; i < size; i++)
 		hash = hash * 31 + (unsigned char)text[i];
-	gap = &notation->gaps[(hash ^ hash >> 11) % NOTATION_GAPS];
-	if (gap->size != size + 1 || memcmp(gap->text, text, size) != 0) {
-		gap->size = (uint16_t)(size + 1);
-		memcpy(gap->text, text, size);
-		gap->quantity = quantity_of(notation->lexicon, text, size);
-	}
+	hash = (hash ^ hash >> 11) % NOTATION_GAPS;
+	gap = &notation->gaps[hash];
+	/* Each text has two places. */
+	other = &notation->gaps[hash ^ 1];
+	if (gap_is(gap, text, size))
+		return gap->quantity;
+	if (gap->size && gap_is(other, text, size))
+		return other->quantity;
+	gap = gap->size ? other : gap;
+	gap->size = (uint16_t)(size + 1);
+	memcpy(gap->text, text, size);
+	gap->quantity = quantity_of(notation->lexicon, text, size);
 	return gap->quantity;
 }
 
