@@ -23,6 +23,29 @@ static double steps_median(const struct record *records, size_t count,
 	return quantile(values, n, 0.5);
 }
 
+/* values has room for all records. */
+static double metric_of_steps(const struct extract *extract, size_t metric,
+			      size_t first, double *values)
+{
+	size_t count;
+	const struct record *records = extract_records(extract, &count);
+	const char *name = extract_metric_name(extract, metric);
+	double most = NAN, number;
+
+	switch (extract_rules_take(extract_rules_of(extract), name)) {
+	case TAKE_LAST:
+		return extract_metric_last(extract, (int)metric);
+	case TAKE_MAX:
+		for (size_t i = 0; i < count; i++)
+			if (record_metric(&records[i], metric, &number) &&
+			    isfinite(number))
+				most = fmax(most, number);
+		return most;
+	default:
+		return steps_median(records, count, first, metric, values);
+	}
+}
+
 static bool metric_is_there(const struct result *result, const char *name)
 {
 	for (size_t i = 0; i < result->metrics_count; i++)
@@ -55,9 +78,8 @@ static int metric_add(struct result *to, const struct extract_rules *rules,
 static int metrics_add(struct result *to, const struct extract *extract,
 		       size_t first, double *values, struct error *err)
 {
-	size_t count, runs;
+	size_t runs;
 	const struct extract_rules *rules = extract_rules_of(extract);
-	const struct record *records = extract_records(extract, &count);
 	const struct record *summary = extract_summary(extract);
 	const struct run_metric *run = extract_run_metrics(extract, &runs);
 	const char *name;
@@ -71,10 +93,7 @@ static int metrics_add(struct result *to, const struct extract *extract,
 		double number;
 
 		if (!record_metric(summary, m, &number))
-			number = extract_rules_counter(rules, name)
-					 ? extract_metric_last(extract, (int)m)
-					 : steps_median(records, count, first,
-							m, values);
+			number = metric_of_steps(extract, m, first, values);
 		if (metric_add(to, rules, name, number, err) < 0)
 			return -1;
 	}

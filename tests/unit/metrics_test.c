@@ -12,6 +12,10 @@ static const char rules_text[] =
 	"  - match: 'step (?<step>\\d+) seen (?<seen>\\d+);'\n"
 	"    fields: {step: step, seen: 'seen:counter'}\n"
 	"  - match: '(?<finished>done) acc (?<acc>\\S+);'\n"
+	"  - match: 'step (?<step>\\d+) peak (?<peak>\\d+) mid "
+	"(?<mid_acc>\\d+);'\n"
+	"    fields: {step: step, peak: {as: peak, take: max},"
+	" mid_acc: {as: mid_acc, take: median}}\n"
 	"  - match: 'rank \\d+ (?<what>bandwidth|latency)=(?<much>[\\d.]+);'\n"
 	"    fields: {what: what:text, much: much}\n"
 	"    metric: {name: what, value: much}\n";
@@ -69,8 +73,8 @@ int main(void)
 			   "rank 0 bandwidth=180;\nrank 1 bandwidth=190;\n"
 			   "rank 2 bandwidth=200;\nrank 0 latency=3;\n",
 			   1);
-	number(metrics, "acc", 0.3, "the median of the steps that count");
-	number(metrics, "wide", 8, "of those that are numbers");
+	number(metrics, "acc", 0.4, "of an accuracy the last");
+	number(metrics, "wide", 8, "the median of the steps that count");
 	number(metrics, "bandwidth", 190, "the mean over all ranks");
 	number(metrics, "latency", 3, "of each name");
 	is_int(cJSON_GetArraySize(metrics), 4, "and no others");
@@ -79,6 +83,13 @@ int main(void)
 	metrics = read_log("step 1 seen 8;\nstep 2 seen 16;\nstep 3 seen 24;\n",
 			   0);
 	number(metrics, "seen", 24, "of a counter the last");
+	cJSON_Delete(metrics);
+
+	metrics = read_log("step 1 peak 8 mid 9;\nstep 2 peak 16 mid 1;\n"
+			   "step 3 peak 4 mid 3;\n",
+			   1);
+	number(metrics, "peak", 16, "the rule takes the largest");
+	number(metrics, "mid_acc", 2, "or the median, also of an accuracy");
 	cJSON_Delete(metrics);
 
 	metrics = read_log("step 1 acc 0.1 wide 1;\ndone acc 0.75;\n", 0);

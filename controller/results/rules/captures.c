@@ -112,6 +112,14 @@ static void capture_put_value(struct capture *capture,
 	captured->count++;
 }
 
+/* A rate may have a decimal suffix: 12.5K. */
+static bool field_is_rate(uint16_t field)
+{
+	return field == RECORD_TOKENS_PER_SECOND ||
+	       field == RECORD_SAMPLES_PER_SECOND ||
+	       field == RECORD_TOKENS_PER_DEVICE;
+}
+
 static void take_target(struct capture *capture, const struct source *source,
 			const struct target *target, const char *text,
 			size_t size)
@@ -120,7 +128,9 @@ static void take_target(struct capture *capture, const struct source *source,
 	struct captured_value value;
 
 	value.field = target->field;
-	if (!value_from(&value, target->form, text, size) ||
+	if ((!value_from(&value, target->form, text, size) &&
+	     !(field_is_rate(target->field) &&
+	       value_from(&value, FORM_SI, text, size))) ||
 	    !captured_value_fits(&value)) {
 		capture->broken |= target->field == RECORD_STEP;
 		return;

@@ -41,7 +41,9 @@
  * name:thousand, name:million, name:milli (in these units), name:counter (the
  * run's value is the last step's), name:pace (8.2s/it, 1.7it/s, 933us/step,
  * 30 ms: seconds per item); "a/b" splits "3/60" into two. Numbers may have
- * commas between thousands. Predefined names:
+ * commas between thousands, and rates the suffixes K, M and B. {as: NAME, take:
+ * last | max | median} says which of its steps' values is that of the run: by
+ * default the median, of a counter or an accuracy the last. Predefined names:
  *
  *	step, steps		the number of the step, and of all steps
  *	loss
@@ -175,9 +177,13 @@ bool extract_rules_column(const struct extract_rules *rules, const char *name);
 /* Does a rule give this name the form `percent`? */
 bool extract_rules_percent(const struct extract_rules *rules, const char *name);
 
-/* Does a rule give this name the form `counter`? Then the value of the run is
- * that of the last step.
+/* Which value of its steps is that of the run. */
+enum metric_take { TAKE_UNSAID, TAKE_LAST, TAKE_MAX, TAKE_MEDIAN };
+
+/* That of a metric: as a rule says, else the last one of a counter or an
+ * accuracy, else the median. Never TAKE_UNSAID.
  */
-bool extract_rules_counter(const struct extract_rules *rules, const char *name);
+enum metric_take extract_rules_take(const struct extract_rules *rules,
+				    const char *name);
 
 #endif

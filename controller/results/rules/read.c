@@ -152,13 +152,43 @@ static int add_target(struct extract_rules *rules, const struct value *place,
 	return 0;
 }
 
-/* "name", "name:form" or "name/name". */
+static int read_target(struct extract_rules *rules, const struct value *value,
+		       struct source *source, struct error *err);
+
+/* {as: NAME, take: last} */
+static int read_taken_target(struct extract_rules *rules,
+			     const struct value *value, struct source *source,
+			     struct error *err)
+{
+	static const char *const parts[] = { "as", "take", NULL };
+	static const char *const words[] = { "last", "max", "median", NULL };
+	const struct value *as = value_get(value, "as");
+	const struct value *take = value_get(value, "take");
+	size_t word, first = source->target_count;
+
+	if (value_check_keys(value, parts, err) < 0)
+		return -1;
+	if (!as || !take)
+		return value_error(value, err, "missing `%s`",
+				   as ? "take" : "as");
+	if (value_expect(as, VALUE_SCALAR, err) < 0 ||
+	    value_enum(take, words, &word, err) < 0 ||
+	    read_target(rules, as, source, err) < 0)
+		return -1;
+	for (size_t i = first; i < source->target_count; i++)
+		source->targets[i].take = (enum metric_take)(TAKE_LAST + word);
+	return 0;
+}
+
+/* "name", "name:form", "name/name", or one of them with `take`. */
 static int read_target(struct extract_rules *rules, const struct value *value,
 		       struct source *source, struct error *err)
 {
 	const char *text, *mark;
 	enum value_form form = FORM_NUMBER;
 
+	if (value_kind(value) == VALUE_MAP)
+		return read_taken_target(rules, value, source, err);
 	if (value_string(value, (size_t)2 * FIELD_NAME_MAX, &text, err) < 0)
 		return -1;
 	mark = strchr(text, '/');

@@ -22,6 +22,7 @@
 struct target {
 	uint16_t field;
 	enum value_form form;
+	enum metric_take take;
 	double factor;
 };
 

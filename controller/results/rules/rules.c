@@ -87,9 +87,45 @@ bool extract_rules_percent(const struct extract_rules *rules, const char *name)
 	return has_form(rules, FORM_PERCENT, name);
 }
 
-bool extract_rules_counter(const struct extract_rules *rules, const char *name)
+/* An accuracy, by its name: "acc", "val_accuracy", "mIoU". */
+static bool is_accuracy(const char *name)
 {
-	return has_form(rules, FORM_COUNTER, name);
+	static const char *const words[] = { "acc", "miou", "map@", "f1" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcasestr(name, words[i]))
+			return true;
+	return false;
+}
+
+static enum metric_take source_take(const struct extract_rules *rules,
+				    const struct source *source,
+				    const char *name)
+{
+	for (size_t t = 0; t < source->target_count; t++)
+		if (source->targets[t].take != TAKE_UNSAID &&
+		    !strcmp(fields_name(&rules->fields,
+					source->targets[t].field),
+			    name))
+			return source->targets[t].take;
+	return TAKE_UNSAID;
+}
+
+enum metric_take extract_rules_take(const struct extract_rules *rules,
+				    const char *name)
+{
+	for (size_t i = 0; i < rules->count; i++)
+		for (size_t s = 0; s < rules->rules[i].source_count; s++) {
+			enum metric_take take =
+				source_take(rules, &rules->rules[i].sources[s],
+					    name);
+
+			if (take != TAKE_UNSAID)
+				return take;
+		}
+	return has_form(rules, FORM_COUNTER, name) || is_accuracy(name)
+		       ? TAKE_LAST
+		       : TAKE_MEDIAN;
 }
 
 bool extract_rules_names_files(const struct extract_rules *rules)
