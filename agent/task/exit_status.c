@@ -54,11 +54,12 @@ static const struct exit_process *first_failed(const struct exit_record *record)
 }
 
 void exit_status_from_record(struct exit_status *outcome,
-			     const struct exit_record *record,
+			     const struct exit_record *record, bool launches,
 			     enum failure ordered)
 {
 	const struct exit_process *process = first_failed(record);
 	uint32_t rank = process ? process->rank : 0;
+	const char *what = launches ? "task" : "rank";
 
 	memset(outcome, 0, sizeof(*outcome));
 	outcome->exit_code = record->exit_code;
@@ -70,24 +71,27 @@ void exit_status_from_record(struct exit_status *outcome,
 			 failure_name(ordered));
 	else if (record->exit_code && record->oom_kills)
 		conclude(outcome, FAILURE_OOM,
-			 "rank %u: the kernel killed %" PRIu64
+			 "%s %u: the kernel killed %" PRIu64
 			 " process(es) for memory",
-			 rank, record->oom_kills);
+			 what, rank, record->oom_kills);
 	else if (record->error)
-		conclude(outcome, FAILURE_EXIT, "rank %u: %.180s", rank,
+		conclude(outcome, FAILURE_EXIT, "%s %u: %.180s", what, rank,
 			 record->error);
-	else if (record->signal == SIGTERM || record->signal == SIGKILL)
+	/* Who stops a container ends regatta-init, too, without a record. */
+	else if (record->signal == SIGTERM ||
+		 (record->signal == SIGKILL && record->processes_count < 2))
 		conclude(outcome, FAILURE_NODE_LOST,
-			 "rank %u was ended by signal %u (%s) that Regatta did "
+			 "%s %u was ended by signal %u (%s) that Regatta did "
 			 "not send; the engine or the host may have stopped",
-			 rank, record->signal, strsignal((int)record->signal));
+			 what, rank, record->signal,
+			 strsignal((int)record->signal));
 	else if (record->signal)
 		conclude(outcome, FAILURE_EXIT,
-			 "rank %u was ended by signal %u (%s)", rank,
+			 "%s %u was ended by signal %u (%s)", what, rank,
 			 record->signal, strsignal((int)record->signal));
 	else if (record->exit_code)
-		conclude(outcome, FAILURE_EXIT, "rank %u exited with code %u",
-			 rank, record->exit_code);
+		conclude(outcome, FAILURE_EXIT, "%s %u exited with code %u",
+			 what, rank, record->exit_code);
 	if (record->note)
 		exit_status_add_note(outcome, record->note);
 }

@@ -17,11 +17,12 @@ struct exit_status {
 	uint64_t memory_peak_bytes;
 };
 
-/* From the exit record. ordered: why the task was told to stop; FAILURE_NONE:
- * it was not.
+/* From the exit record. launches: the command starts the ranks itself, so it is
+ * called a task. ordered: why the task was told to stop; FAILURE_NONE: it was
+ * not.
  */
 void exit_status_from_record(struct exit_status *outcome,
-			     const struct exit_record *record,
+			     const struct exit_record *record, bool launches,
 			     enum failure ordered);
 
 /* Without a record, because regatta-init was killed. container: the engine's

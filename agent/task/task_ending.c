@@ -34,7 +34,10 @@ static void from_record(struct task *task, const struct exit_record *record)
 	uint64_t written = 0, there;
 	const char *cut;
 
-	exit_status_from_record(&task->outcome, record, task->ordered);
+	exit_status_from_record(&task->outcome, record,
+				!task->spec.container.processes &&
+					task->spec.processes_per_node > 1,
+				task->ordered);
 	keep_ends(task, record);
 	for (size_t i = 0; i < record->processes_count; i++)
 		written += record->processes[i].log_bytes;

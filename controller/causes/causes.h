@@ -58,6 +58,7 @@ struct cause {
 struct diagnosis {
 	enum causes_class class;   /* CAUSE_NONE: nothing failed */
 	int64_t rank;              /* -1: unknown */
+	bool local;                /* it is the rank on its node */
 	const char *host;          /* NULL: unknown */
 	int32_t exit_code;         /* END_CODE_UNKNOWN: unknown */
 	char signal[12];           /* "": none */

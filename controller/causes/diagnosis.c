@@ -105,8 +105,10 @@ static void blame(const struct causes *causes, const struct cause *cause,
 	    (end == cause->quoted || !process_ends_alike(ends, end) ||
 	     !peers_follow(causes)))
 		diagnosis->rank = end->rank;
-	if (diagnosis->rank == END_UNKNOWN && !cause->meaning->blameless)
+	if (diagnosis->rank == END_UNKNOWN && !cause->meaning->blameless) {
 		diagnosis->rank = cause->local_rank;
+		diagnosis->local = cause->local_rank != END_UNKNOWN;
+	}
 	diagnosis->host = *cause->host        ? cause->host
 			  : end && *end->host ? end->host
 					      : NULL;

@@ -162,7 +162,7 @@ static bool gave_up(const struct task *task)
 		.effects = job->jobs->effects,
 		.id = job->id,
 		.attempt = job->attempt,
-		.streams = { { .name = name, .rank = task->rank } },
+		.streams = { { .name = name, .rank = REASON_UNKNOWN } },
 		.count = 1,
 	};
 

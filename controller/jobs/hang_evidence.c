@@ -2,6 +2,7 @@
  */
 #include "controller/jobs/hang_evidence.h"
 #include "controller/jobs/core.h"
+#include "controller/jobs/rank_ends.h"
 #include "controller/logs/task_streams.h"
 #include "controller/nodes/node.h"
 #include "controller/stacks/stacks.h"
@@ -101,7 +102,15 @@ static void read_outputs(const struct job *job, struct stacks *stacks)
 			if (read_end(job, stream, OUTPUT_BYTES, &text) < 0 ||
 			    !text.size)
 				continue;
-			stacks_take_output(stacks, task->rank * processes + p,
+			stacks_take_output(stacks,
+					   task_node(task)
+						   ? node_name(task_node(task))
+						   : "",
+					   task_launches(task)
+						   ? -1
+						   : (int64_t)task->rank *
+								     processes +
+							     p,
 					   text.data, text.size);
 			left -= text.size < left ? text.size : left;
 		}

@@ -130,23 +130,58 @@ static void reason_copy_text(char *to, size_t size, const char *text)
 	snprintf(to, size, "%s", text ? text : "");
 }
 
-static void told_describe(const struct told *told, struct reason *reason)
+/* The rank in the program. A rank on its node counts from the first rank of the
+ * task.
+ */
+static int64_t told_rank(const struct told *told)
 {
 	const struct diagnosis *diagnosis = &told->diagnosis;
 
+	if (diagnosis->rank == END_UNKNOWN)
+		return diagnosis->cause->meaning->blameless
+			       ? REASON_UNKNOWN
+			       : told->stream->rank;
+	return diagnosis->rank +
+	       (diagnosis->local
+			? (int64_t)told->stream->task * told->stream->launches
+			: 0);
+}
+
+/* The task that the rank belongs to; NULL: none that was read. */
+static const struct told *told_of_rank(const struct reasons *reasons,
+				       int64_t rank)
+{
+	for (size_t i = 0; i < reasons->count; i++) {
+		const struct reason_stream *stream = reasons->told[i].stream;
+
+		if (stream->rank == rank ||
+		    (stream->launches &&
+		     rank / stream->launches == (int64_t)stream->task))
+			return &reasons->told[i];
+	}
+	return NULL;
+}
+
+static void told_describe(const struct reasons *reasons,
+			  const struct told *told, struct reason *reason)
+{
+	const struct diagnosis *diagnosis = &told->diagnosis;
+	int64_t rank = told_rank(told);
+	const struct told *who =
+		rank == REASON_UNKNOWN ? NULL : told_of_rank(reasons, rank);
+
+	if (!who)
+		who = told;
 	*reason = (struct reason){
-		.rank = diagnosis->rank != END_UNKNOWN ? diagnosis->rank
-			: diagnosis->cause->meaning->blameless
-				? REASON_UNKNOWN
-				: told->stream->rank,
+		.task = who->stream->task,
+		.rank = rank,
 		.class = diagnosis->class,
 		.exit_code = diagnosis->exit_code != END_CODE_UNKNOWN
 				     ? diagnosis->exit_code
 				     : told->stream->exit_code,
 		.offset = (int64_t)(told->from + diagnosis->cause->offset),
 	};
-	reason_copy_text(reason->node, sizeof(reason->node),
-			 told->stream->node);
+	reason_copy_text(reason->node, sizeof(reason->node), who->stream->node);
 	reason_copy_text(reason->signal, sizeof(reason->signal),
 			 diagnosis->signal);
 	reason_copy_text(reason->line, sizeof(reason->line),
@@ -155,16 +190,28 @@ static void told_describe(const struct told *told, struct reason *reason)
 			 told->stream->name);
 }
 
+/* Is it the end of what wrote the stream? */
+static bool ends_stream(const struct end_info *end, const struct told *told)
+{
+	return told->stream->rank == REASON_UNKNOWN
+		       ? isnan(end->rank) && end->task == told->stream->task
+		       : end->rank == (double)told->stream->rank;
+}
+
 /* The line that the rank printed, or that another rank printed about it. */
-static const char *told_find_line(const struct told *told, int64_t rank)
+static const char *told_find_line(const struct told *told,
+				  const struct end_info *end)
 {
 	const struct diagnosis *diagnosis = &told->diagnosis;
+	int64_t rank = isnan(end->rank) ? END_UNKNOWN : (int64_t)end->rank;
 
 	if (!diagnosis->cause)
 		return NULL;
-	if (diagnosis->rank == rank ||
-	    (diagnosis->rank == END_UNKNOWN && told->stream->rank == rank))
+	if ((rank != END_UNKNOWN && told_rank(told) == rank) ||
+	    (diagnosis->rank == END_UNKNOWN && ends_stream(end, told)))
 		return diagnosis->cause->line;
+	if (rank == END_UNKNOWN)
+		return NULL;
 	for (size_t i = 0; i < diagnosis->other_count; i++)
 		if (diagnosis->others[i]->rank == rank)
 			return diagnosis->others[i]->line;
@@ -176,14 +223,14 @@ static void complete_end(struct end_info *end, const struct told *told)
 {
 	size_t count = 0;
 	const struct record *records =
-		told->extract && told->stream->rank == end->rank
+		told->extract && ends_stream(end, told)
 			? extract_records(told->extract, &count)
 			: NULL;
 
 	if (count)
 		end->step = (double)records[count - 1].step;
 	if (!end->line)
-		string_set(&end->line, told_find_line(told, end->rank), NULL);
+		string_set(&end->line, told_find_line(told, end), NULL);
 }
 
 /* The ends of a job, to which some are added. */
@@ -195,7 +242,7 @@ struct end_list {
 static bool has_rank(const struct end_list *ends, int64_t rank)
 {
 	for (size_t i = 0; i < *ends->count; i++)
-		if ((*ends->items)[i].rank == rank)
+		if ((*ends->items)[i].rank == (double)rank)
 			return true;
 	return false;
 }
@@ -203,9 +250,11 @@ static bool has_rank(const struct end_list *ends, int64_t rank)
 /* An end that only the launcher reports, perhaps without a code. A negative
  * code is a signal.
  */
-static void add_launched(struct end_list *ends, const struct told *told,
+static void add_launched(struct end_list *ends, const struct reasons *reasons,
+			 const struct told *told,
 			 const struct process_end *from)
 {
+	const struct told *who = told_of_rank(reasons, from->rank);
 	int32_t code = from->exit_code;
 	bool coded = code != END_CODE_UNKNOWN;
 	struct end_info *grown =
@@ -217,7 +266,8 @@ static void add_launched(struct end_list *ends, const struct told *told,
 	*ends->items = grown;
 	end = &grown[(*ends->count)++];
 	*end = (struct end_info){
-		.rank = (uint32_t)from->rank,
+		.task = (who ? who : told)->stream->task,
+		.rank = (double)from->rank,
 		.exit_code = !coded     ? (double)NAN
 			     : code < 0 ? 128.0 - code
 					: code,
@@ -226,7 +276,7 @@ static void add_launched(struct end_list *ends, const struct told *told,
 				     : 0,
 		.step = (double)NAN,
 	};
-	string_set(&end->node, told->stream->node, NULL);
+	string_set(&end->node, (who ? who : told)->stream->node, NULL);
 	complete_end(end, told);
 }
 
@@ -236,7 +286,7 @@ static void complete_ends(struct end_list *ends, const struct reasons *reasons)
 		const struct told *told = &reasons->told[i];
 
 		for (size_t e = 0; e < *ends->count; e++)
-			if ((*ends->items)[e].rank == told->stream->rank)
+			if (ends_stream(&(*ends->items)[e], told))
 				complete_end(&(*ends->items)[e], told);
 	}
 	for (size_t i = 0; i < reasons->count; i++) {
@@ -247,7 +297,8 @@ static void complete_ends(struct end_list *ends, const struct reasons *reasons)
 			if (all->entries[e].rank >= 0 &&
 			    all->entries[e].rank <= UINT32_MAX &&
 			    !has_rank(ends, all->entries[e].rank))
-				add_launched(ends, told, &all->entries[e]);
+				add_launched(ends, reasons, told,
+					     &all->entries[e]);
 	}
 }
 
@@ -280,7 +331,7 @@ bool job_reason_read(struct failure_patterns *patterns,
 		complete_ends(&list, &reasons);
 	told = reasons_choose(&reasons);
 	if (told)
-		told_describe(told, reason);
+		told_describe(&reasons, told, reason);
 	return told;
 }
 
@@ -289,6 +340,8 @@ static bool names_other_node(const char *how, const char *node)
 {
 	const char *ended = strstr(how, ": rank ");
 
+	if (!ended)
+		ended = strstr(how, ": task ");
 	return ended && *node &&
 	       ((size_t)(ended - how) != strlen(node) ||
 		memcmp(how, node, strlen(node)) != 0);

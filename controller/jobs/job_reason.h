@@ -1,4 +1,5 @@
-/* job_reason.h - finds in the output of its ranks why a job failed.
+/* job_reason.h - finds in the output of its ranks, and in the files that were
+ * followed, why a job failed.
  *
  * It reads only the last REASON_BYTES of the output, so that it does not block
  * the controller's loop.
@@ -21,7 +22,8 @@ struct extract_rules;
 #define REASON_UNKNOWN INT64_MIN
 struct reason {
 	char node[KEY_NAME_SIZE];
-	int64_t rank; /* global */
+	int64_t task; /* the container: its node rank */
+	int64_t rank; /* of the process in its program */
 	enum causes_class class;
 	int64_t exit_code;
 	char signal[16];
@@ -30,11 +32,13 @@ struct reason {
 	int64_t offset; /* of the line in the stream */
 };
 
-/* A stream of a rank, and how the rank ended. */
+/* A stream of a task, and how what wrote it ended. */
 struct reason_stream {
 	const char *name;
 	const char *node;
-	uint32_t rank;
+	uint32_t task;
+	uint32_t launches; /* task_launches() */
+	int64_t rank;      /* that wrote it alone, or REASON_UNKNOWN */
 	int64_t exit_code;
 };
 

@@ -1,4 +1,5 @@
 /* job_result.c - the stored result of a job that has ended.
+#include "protocol/message/stream_index.h"
  */
 #include "controller/jobs/job_result.h"
 #include "controller/causes/failure_patterns.h"
@@ -21,6 +22,7 @@
 #include "controller/results/series.h"
 #include "controller/results/usage.h"
 #include "controller/store/store.h"
+#include "protocol/message/stream_index.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -178,6 +180,7 @@ static int describe_reason(const struct job *job, struct reason reason,
 	/* The others failed because the rank that ended early was missing. */
 	if (job->failure == FAILURE_EXIT && reason.class == CAUSE_COMMUNICATION)
 		rank_ends_blame_early(job->gang, &reason);
+	to->task = known_or_nan(reason.task);
 	to->rank = known_or_nan(reason.rank);
 	to->exit_code = known_or_nan(reason.exit_code);
 	to->offset = known_or_nan(reason.offset);
@@ -236,22 +239,30 @@ static const struct task *next_ended(const struct gang *gang,
 	return next;
 }
 
-static void reason_add_streams(struct reason_job *to, const struct task *task)
+/* The outputs of the processes, or the files that were followed. */
+static void reason_add_streams(struct reason_job *to, const struct task *task,
+			       bool files)
 {
 	for (size_t i = 0; i < task->streams_count; i++) {
-		unsigned int rank;
+		const char *name = task->streams[i].name;
+		unsigned int rank = 0;
 		char end;
+		bool output = sscanf(name, "rank-%9u%c", &rank, &end) == 1;
 
 		if (to->count == REASON_STREAMS_MAX)
 			return;
-		if (sscanf(task->streams[i].name, "rank-%9u%c", &rank, &end) !=
-		    1)
+		if (files ? !stream_index_belongs(task->rank, name) ||
+				    stream_index_is_index(name)
+			  : !output)
 			continue;
 		to->streams[to->count++] = (struct reason_stream){
-			.name = task->streams[i].name,
+			.name = name,
 			.node = task_node(task) ? node_name(task_node(task))
 						: NULL,
-			.rank = rank,
+			.task = task->rank,
+			.launches = task_launches(task),
+			.rank = output && !task_launches(task) ? rank
+							       : REASON_UNKNOWN,
 			.exit_code = task->exit_code,
 		};
 	}
@@ -275,14 +286,32 @@ static bool read_evidence(const struct job *job, struct stored_result *stored,
 	if (!job->jobs->failures ||
 	    (job->failure != FAILURE_EXIT && job->failure != FAILURE_OOM))
 		return false;
-	while (asked.count < REASON_STREAMS_MAX &&
-	       (task = next_ended(job->gang, task)))
-		reason_add_streams(&asked, task);
+	while ((task = next_ended(job->gang, task)))
+		reason_add_streams(&asked, task, false);
+	while ((task = next_ended(job->gang, task)))
+		reason_add_streams(&asked, task, true);
 	return job_reason_read(job->jobs->failures, &asked, &stored->ends,
 			       &stored->ends_count, reason);
 }
 
-/* Did a rank print this only because the first one that failed was gone? */
+/* Does a signal end a process whatever it printed before? SIGABRT does not: a
+ * program that aborts says why.
+ */
+static bool signal_ends(const char *signal)
+{
+	static const char *const names[] = { "SIGKILL", "SIGSEGV", "SIGBUS",
+					     "SIGILL", "SIGFPE" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(signal, names[i]))
+			return true;
+	return false;
+}
+
+/* Is the line not the cause? What the agent saw of the first end is certain;
+ * and a rank may have printed it only because the first one that failed was
+ * gone.
+ */
 static bool follows(const struct job *job, const struct reason *reason,
 		    const struct reason *first)
 {
@@ -290,6 +319,11 @@ static bool follows(const struct job *job, const struct reason *reason,
 
 	if (job->failure == FAILURE_OOM)
 		return reason->class != CAUSE_HOST_OOM;
+	if (signal_ends(first->signal))
+		return reason->class != CAUSE_SIGNAL &&
+		       reason->class != CAUSE_HOST_OOM &&
+		       reason->class != CAUSE_DEVICE_OOM &&
+		       reason->class != CAUSE_HARDWARE;
 	if (reason->class != CAUSE_COMMUNICATION || !*reason->stream ||
 	    first->rank == REASON_UNKNOWN)
 		return false;

@@ -12,11 +12,26 @@
 
 #define EARLY_MS 1000
 
-/* An end, and its node. */
+/* An end, and its task. */
 struct placed_end {
 	const struct rank_end *end;
+	const struct task *task;
 	const char *node;
 };
+
+uint32_t task_launches(const struct task *task)
+{
+	uint32_t devices = (uint32_t)__builtin_popcountll(task_devices(task));
+
+	return !task->job->gang->spec.container.processes && devices > 1
+		       ? devices
+		       : 0;
+}
+
+static double end_rank(const struct placed_end *end)
+{
+	return task_launches(end->task) ? (double)NAN : end->end->rank;
+}
 
 static int by_time(const void *a, const void *b)
 {
@@ -46,6 +61,7 @@ static struct placed_end *ends_of(const struct gang *gang, size_t *count)
 		for (size_t e = 0; e < task->ends_count; e++)
 			list[(*count)++] = (struct placed_end){
 				&task->ends[e],
+				task,
 				task_node(task) ? node_name(task_node(task))
 						: "",
 			};
@@ -71,7 +87,8 @@ int rank_ends_list(const struct gang *gang, struct end_info **to,
 		const struct rank_end *end = list[i].end;
 		struct end_info *info = &(*to)[(*to_count)++];
 
-		*info = (struct end_info){ .rank = end->rank,
+		*info = (struct end_info){ .rank = end_rank(&list[i]),
+					   .task = list[i].task->rank,
 					   .ended_ms = end->ended_ms,
 					   .exit_code = end->exit_code,
 					   .signal = end->signal,
@@ -100,6 +117,7 @@ void rank_ends_reason(const struct gang *gang, struct reason *reason)
 	const char *node = failed_node(gang);
 
 	*reason = (struct reason){ .rank = REASON_UNKNOWN,
+				   .task = REASON_UNKNOWN,
 				   .exit_code = REASON_UNKNOWN,
 				   .offset = REASON_UNKNOWN };
 	while (first < count && !list[first].end->exit_code)
@@ -108,11 +126,13 @@ void rank_ends_reason(const struct gang *gang, struct reason *reason)
 		const struct rank_end *end = list[first].end;
 
 		node = list[first].node;
-		reason->rank = end->rank;
+		if (!task_launches(list[first].task))
+			reason->rank = end->rank;
+		reason->task = list[first].task->rank;
 		reason->exit_code = end->exit_code;
 		if (end->signal)
-			snprintf(reason->signal, sizeof(reason->signal), "%s",
-				 sigabbrev_np((int)end->signal));
+			snprintf(reason->signal, sizeof(reason->signal),
+				 "SIG%s", sigabbrev_np((int)end->signal));
 	}
 	snprintf(reason->node, sizeof(reason->node), "%s", node ? node : "");
 }
@@ -138,7 +158,8 @@ bool rank_ends_early(const struct gang *gang, char *text, size_t size)
 	if (ahead < EARLY_MS)
 		return false;
 	snprintf(text, size,
-		 "rank %u exited first, with code 0, %" PRIu64 " s earlier",
+		 "%s %u exited first, with code 0, %" PRIu64 " s earlier",
+		 task_launches(list[0].task) ? "task" : "rank",
 		 list[0].end->rank, ahead / 1000);
 	return true;
 }
@@ -151,5 +172,7 @@ void rank_ends_blame_early(const struct gang *gang, struct reason *reason)
 	if (!ahead_ms(list, count))
 		return;
 	snprintf(reason->node, sizeof(reason->node), "%s", list[0].node);
-	reason->rank = list[0].end->rank;
+	reason->task = list[0].task->rank;
+	reason->rank = task_launches(list[0].task) ? REASON_UNKNOWN
+						   : list[0].end->rank;
 }

@@ -8,6 +8,12 @@
 
 #define RANK_ENDS_MAX 4096 /* entries; later ends are left out */
 
+/* How many ranks the command of the task starts itself, as a launcher does:
+ * they share its output, and it is the only process whose end is seen. 0: each
+ * process is a rank.
+ */
+uint32_t task_launches(const struct task *task);
+
 /* Fill *to and its count, which were zero, first to last, by the nodes' clocks;
  * job_reason_read() completes them. None: nothing is known. The caller clears
  * them, also on failure.

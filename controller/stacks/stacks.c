@@ -248,28 +248,26 @@ int stacks_take(struct stacks *stacks, const char *node, uint64_t round,
 	return 0;
 }
 
-/* The rank, or the next one on its node without a printed stack. */
-static struct standing *next_standing(struct stacks *stacks, int64_t rank)
+/* The process of this rank on the node; -1: the first one there without a
+ * printed stack.
+ */
+static struct standing *next_standing(struct stacks *stacks, const char *node,
+				      int64_t rank)
 {
-	const char *node = NULL;
-
-	for (size_t i = 0; i < stacks->count && !node; i++)
-		if (stacks->list[i].seen.rank == rank)
-			node = stacks->list[i].node;
-	for (size_t i = 0; node && i < stacks->count; i++) {
+	for (size_t i = 0; i < stacks->count; i++) {
 		struct standing *standing = &stacks->list[i];
 
-		if (standing->seen.rank >= rank && !standing->printed &&
-		    standing->node && !strcmp(standing->node, node))
+		if (!standing->printed && !strcmp(standing->node, node) &&
+		    (rank < 0 || standing->seen.rank == rank))
 			return standing;
 	}
 	return NULL;
 }
 
-static void set_printed(struct stacks *stacks, int64_t rank,
+static void set_printed(struct stacks *stacks, const char *node, int64_t rank,
 			const struct call_stack *frames)
 {
-	struct standing *standing = next_standing(stacks, rank);
+	struct standing *standing = next_standing(stacks, node, rank);
 
 	if (!standing)
 		return;
@@ -277,27 +275,62 @@ static void set_printed(struct stacks *stacks, int64_t rank,
 	standing->printed = true;
 }
 
-void stacks_take_output(struct stacks *stacks, int64_t rank, const char *text,
-			size_t size)
+/* Does the line belong to a dump of Python's faulthandler? */
+static bool dump_goes_on(const char *line, size_t size)
+{
+	static const char *const heads[] = { "Thread 0x", "Current thread 0x",
+					     "Stack (most recent",
+					     "Garbage-collecting", "<" };
+
+	if (!size || *line == ' ')
+		return true;
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
+		if (size >= strlen(heads[i]) &&
+		    !memcmp(line, heads[i], strlen(heads[i])))
+			return true;
+	return false;
+}
+
+/* Give each dump of the text to a process of the node; take: or count them. */
+static size_t dumps_read(struct stacks *stacks, const char *node, int64_t rank,
+			 const char *text, size_t size, bool take)
 {
 	const char *at = text, *line;
 	struct call_stack frames = { 0 };
 	bool inside = false;
-	size_t length;
+	size_t length, count = 0;
 
 	while ((line = stacks_next_line(&at, text + size, &length))) {
 		bool fatal = memmem(line, length, FATAL, strlen(FATAL));
 
-		if (fatal && inside)
-			set_printed(stacks, rank, &frames);
-		if (fatal)
+		if (inside && (fatal || !dump_goes_on(line, length))) {
+			if (take)
+				set_printed(stacks, node, rank, &frames);
+			inside = false;
+		}
+		if (fatal) {
 			frames = (struct call_stack){ 0 };
-		else if (inside)
+			inside = true;
+			count++;
+		} else if (inside) {
 			call_stack_take(&frames, line, length);
-		inside |= fatal;
+		}
 	}
-	if (inside)
-		set_printed(stacks, rank, &frames);
+	if (inside && take)
+		set_printed(stacks, node, rank, &frames);
+	return count;
+}
+
+void stacks_take_output(struct stacks *stacks, const char *node, int64_t rank,
+			const char *text, size_t size)
+{
+	size_t processes = 0;
+
+	for (size_t i = 0; i < stacks->count; i++)
+		processes += !strcmp(stacks->list[i].node, node);
+	if (rank >= 0 ||
+	    dumps_read(stacks, node, rank, text, size, false) == processes)
+		dumps_read(stacks, node, rank, text, size, true);
 }
 
 /* Grouping. */

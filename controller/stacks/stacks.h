@@ -32,11 +32,13 @@ int stacks_take(struct stacks *stacks, const char *node, uint64_t round,
 /* Is the round complete in a node's stream? */
 bool stacks_ended(const char *text, size_t size, uint64_t round);
 
-/* Read the stacks that Python printed at the end of a rank's output. If several
- * ranks share a stream, the stacks are those of the node's ranks in order.
+/* Read the stacks that Python printed at the end of an output of the node.
+ * rank: of the process that wrote it; -1: all processes of the node. Those are
+ * signalled one after the other, so the stacks are theirs in order; if some are
+ * missing, none is used.
  */
-void stacks_take_output(struct stacks *stacks, int64_t rank, const char *text,
-			size_t size);
+void stacks_take_output(struct stacks *stacks, const char *node, int64_t rank,
+			const char *text, size_t size);
 
 /* The number of ranks read. */
 size_t stacks_count(const struct stacks *stacks);

@@ -132,7 +132,12 @@ static void end_put(struct view_row *row, const void *of)
 	if (!row->table)
 		snprintf(log, sizeof(log), "log/%llu",
 			 (ull)((const struct end_shown *)of)->job);
-	view_cell(row, MARK(.path = log, .number = end->rank), "%u", end->rank);
+	if (isnan(end->rank))
+		view_cell(row, MARK(.path = log, .number = (uint32_t)end->task),
+			  "-");
+	else
+		view_cell(row, MARK(.path = log, .number = (uint32_t)end->rank),
+			  "%.0f", end->rank);
 	view_text(row, end->node);
 	view_clock(row, at);
 	view_text(row, at ? human_time(at - row->at_ms).text : "-");

@@ -235,7 +235,8 @@ extern const struct schema provenance_schema;
 /* Why a job failed (controller/jobs/job_reason.h). */
 struct reason_info {
 	char *node;
-	double rank; /* global; NAN: not known */
+	double task; /* the container: its node rank; NAN: not known */
+	double rank; /* of the process in its program; NAN: not known */
 	char *how;   /* the job's sentence */
 	char *class; /* causes_class_name() */
 	double exit_code;
@@ -249,7 +250,9 @@ extern const struct schema reason_info_schema;
 /* How a process of a job ended, in the order of time. */
 struct end_info {
 	char *node;
-	uint32_t rank;
+	double task; /* the container: its node rank */
+	double rank; /* of the process in its program; NAN: the command starts
+			the program's processes itself */
 	uint64_t ended_ms; /* 0: only its launcher names it */
 	double exit_code;  /* NAN: not known; the next two, too */
 	double signal;     /* 0: none */

@@ -45,11 +45,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(record.version == 1 && record.exit_code <= 255 &&
 	     record.signal <= 64 &&
 	     record.processes_count <= INIT_PROCESSES_MAX);
-	exit_status_from_record(&outcome, &record, FAILURE_NONE);
+	exit_status_from_record(&outcome, &record, false, FAILURE_NONE);
 	check(&outcome);
 	/* Nobody ordered it, and it failed: that must show. */
 	must(!record.exit_code || outcome.failure);
-	exit_status_from_record(&outcome, &record, FAILURE_TIMEOUT);
+	exit_status_from_record(&outcome, &record, true, FAILURE_TIMEOUT);
 	check(&outcome);
 	must(outcome.failure == FAILURE_TIMEOUT);
 	exit_record_clear(&record);

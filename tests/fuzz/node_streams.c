@@ -73,7 +73,8 @@ static void evidence(const char *text, size_t size, uint64_t round)
 	     stacks_take(stacks, "n1", round, text, size / 2, NULL) == 0);
 	must(stacks_take(stacks, "n2", 0, text + size / 2, size - size / 2,
 			 NULL) == 0);
-	stacks_take_output(stacks, 3, text, size);
+	stacks_take_output(stacks, "n1", -1, text, size);
+	stacks_take_output(stacks, "n2", 3, text, size);
 	stacks_ended(text, size, round);
 	must(stacks_verdict(stacks, verdict, &node, &rank, NULL) == 0);
 	must(strnlen(verdict, sizeof(verdict)) < sizeof(verdict));

@@ -58,7 +58,7 @@ finish
 said="exited with code 1: trainer: rank"
 told error exit error 1 "rank 1 $said 1: bad batch 17 in shard 3$"
 told segv exit signal 1 "rank 1 was ended by signal 11 \(Segmentation fault\)$"
-told kill node-lost null 1 "rank 1 was ended by signal 9"
+told kill exit signal 1 "rank 1 was ended by signal 9"
 told memory oom host-oom 1 "rank 1: the kernel killed 1 process"
 told device-memory oom device-oom 1 "rank 1 $said 1: CUDA out of memory"
 told sleep hang other 1 ": n[12]: rank 1 .*; 1 rank: waiting for the network"

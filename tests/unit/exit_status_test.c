@@ -36,7 +36,7 @@ static struct exit_status from(const struct exit_record *record,
 {
 	struct exit_status outcome;
 
-	exit_status_from_record(&outcome, record, ordered);
+	exit_status_from_record(&outcome, record, false, ordered);
 	return outcome;
 }
 
@@ -50,6 +50,11 @@ static void by_itself(void)
 	ok(outcome.exit_code == 0 && outcome.started_ms == 50 &&
 		   outcome.ended_ms == 300 && outcome.memory_peak_bytes == 4096,
 	   "times and memory are kept");
+
+	record = record_of(3, 0);
+	exit_status_from_record(&outcome, &record, true, FAILURE_NONE);
+	is(outcome.text, "task 9 exited with code 3",
+	   "a command that starts the ranks is a task");
 
 	record = record_of(3, 0);
 	outcome = from(&record, FAILURE_NONE);
@@ -74,6 +79,11 @@ static void by_signal(void)
 	   "with its signal in words");
 	is_int(outcome.exit_code, 139, "and its code");
 	record = record_of(137, 9);
+	outcome = from(&record, FAILURE_NONE);
+	is_int(outcome.failure, FAILURE_EXIT,
+	       "a kill of one of several processes is an exit");
+	record = record_of(137, 9);
+	record.processes_count = 1;
 	outcome = from(&record, FAILURE_NONE);
 	is_int(outcome.failure, FAILURE_NODE_LOST,
 	       "a kill that nobody here ordered is of the node");

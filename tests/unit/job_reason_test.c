@@ -5,6 +5,7 @@
 #include "tests/tap.h"
 
 #include <errno.h>
+#include <math.h>
 
 static const char *const printed = "Traceback (most recent call last):\n"
 				   "  File \"/fit.py\", line 1, in <module>\n"
@@ -53,6 +54,108 @@ static void read_reason(struct failure_patterns *patterns)
 	   "a rank that is silent hides nothing: %s", reason.line);
 }
 
+/* torchrun on the second of two nodes, which starts two ranks; the other node's
+ * output is empty, and a file that the program wrote has the exception.
+ */
+static const char *const launched =
+	"E1 torch/distributed/elastic/multiprocessing/api.py:869] failed "
+	"(exitcode: -11) local_rank: 1 (pid: 9) of binary: p\n"
+	"Failures:\n  <NO_OTHER_FAILURES>\n"
+	"Root Cause (first observed failure):\n[0]:\n  host      : n2\n"
+	"  rank      : 3 (local_rank: 1)\n  exitcode  : -11 (pid: 9)\n"
+	"  traceback : Signal 11 (SIGSEGV) received by PID 9\n";
+
+static const char *const memory =
+	"Traceback (most recent call last):\n"
+	"  File \"/fit.py\", line 1, in <module>\n"
+	"RuntimeError: CUDA out of memory. Tried to allocate 9.00 MiB (GPU 1; "
+	"29.50 GiB total capacity)\n";
+
+static const char *text_of(const char *stream)
+{
+	return !strcmp(stream, "rank-0")       ? ""
+	       : !strcmp(stream, "rank-1")     ? launched
+	       : !strcmp(stream, "node-1.log") ? memory
+					       : printed;
+}
+
+static int launched_length(void *world, uint64_t job, uint32_t attempt,
+			   const char *stream, uint64_t *length,
+			   struct error *err)
+{
+	(void)world, (void)job, (void)attempt, (void)err;
+	*length = strlen(text_of(stream));
+	return 0;
+}
+
+static int launched_read(void *world, uint64_t job, uint32_t attempt,
+			 const char *stream, uint64_t offset, void *data,
+			 size_t size, size_t *got, struct error *err)
+{
+	const char *text = text_of(stream);
+
+	(void)world, (void)job, (void)attempt, (void)err;
+	*got = strlen(text) - offset;
+	*got = *got < size ? *got : size;
+	memcpy(data, text + offset, *got);
+	return 0;
+}
+
+static const struct job_effects launched_effects = {
+	.log_length = launched_length, .log_read = launched_read
+};
+
+static void read_launched(struct failure_patterns *patterns)
+{
+	struct reason_job job = {
+		.effects = &launched_effects,
+		.streams = { { .name = "rank-0",
+			       .node = "n1",
+			       .launches = 2,
+			       .rank = REASON_UNKNOWN },
+			     { .name = "rank-1",
+			       .node = "n2",
+			       .task = 1,
+			       .launches = 2,
+			       .rank = REASON_UNKNOWN } },
+		.count = 2,
+	};
+	struct reason reason = { .line = "" };
+	struct end_info *ends = calloc(2, sizeof(*ends));
+	size_t count = 2;
+
+	for (size_t i = 0; i < 2; i++) {
+		ends[i].task = (double)i;
+		ends[i].rank = (double)NAN;
+		ends[i].exit_code = 1;
+	}
+	ok(job_reason_read(patterns, &job, &ends, &count, &reason) &&
+		   reason.rank == 3 && reason.task == 1 &&
+		   !strcmp(reason.node, "n2") &&
+		   !strcmp(reason.signal, "SIGSEGV"),
+	   "a rank of a launcher: rank %d of task %d", (int)reason.rank,
+	   (int)reason.task);
+	ok(count == 3 && isnan(ends[1].rank) && ends[2].rank == 3 &&
+		   ends[2].task == 1 && !strcmp(ends[2].node, "n2") &&
+		   ends[2].signal == 11,
+	   "its end stands beside those of the tasks");
+	for (size_t i = 0; i < count; i++)
+		codec_clear(&end_info_schema, &ends[i]);
+	free(ends);
+	ends = NULL;
+	count = 0;
+	job.streams[1].name = "node-1.log";
+	ok(job_reason_read(patterns, &job, &ends, &count, &reason) &&
+		   reason.class == CAUSE_DEVICE_OOM && reason.rank == 3 &&
+		   !strcmp(reason.stream, "node-1.log"),
+	   "a file that was followed has it, a rank on its node: rank %d",
+	   (int)reason.rank);
+	job.streams[1].name = "node-1.txt";
+	ok(job_reason_read(patterns, &job, &ends, &count, &reason) &&
+		   reason.rank == REASON_UNKNOWN && reason.task == 1,
+	   "whose traceback it is, the file does not tell");
+}
+
 static void expect(const char *how, const struct reason *reason,
 		   const char *sentence)
 {
@@ -72,6 +175,7 @@ int main(void)
 
 	tap_begin(60);
 	read_reason(patterns);
+	read_launched(patterns);
 	expect(how,
 	       &(struct reason){ "n1", .rank = 0, .line = "KeyError: 'pear'" },
 	       "n1: rank 0 exited with code 1: KeyError: 'pear'");

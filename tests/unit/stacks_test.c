@@ -121,14 +121,19 @@ static void rounds(void)
 	   "the last whole round counts");
 }
 
-/* Two ranks of a launcher, that print one after the other. */
+/* Two ranks of a launcher, that print one after the other, and one of another
+ * node; of a single stack of the first node it is not known whose it is.
+ */
 static void output(void)
 {
 	static const char shared[] =
 		"step 19\nFatal Python error: Aborted\n\nCurrent thread 0x1 "
 		"(most recent call first):\n" TRUNK
 		"Fatal Python error: Aborted\n\nCurrent thread 0x1 (most "
-		"recent call first):\n" TRUNK;
+		"recent call first):\n" TRUNK
+		"\nExtension modules: numpy (total: 1)\n"
+		"Traceback (most recent call last):\n"
+		"  File \"/usr/bin/torchrun\", line 33, in <module>\n";
 	static const char alone[] =
 		"Fatal Python error: Aborted\n\nCurrent thread 0x1 (most "
 		"recent call first):\n"
@@ -140,8 +145,9 @@ static void output(void)
 	see(stacks, "n1", 0, "S", "futex_wait_queue");
 	see(stacks, "n1", 1, "S", "futex_wait_queue");
 	see(stacks, "n2", 2, "S", "futex_wait_queue");
-	stacks_take_output(stacks, 0, shared, sizeof(shared) - 1);
-	stacks_take_output(stacks, 2, alone, sizeof(alone) - 1);
+	stacks_take_output(stacks, "n1", -1, alone, sizeof(alone) - 1);
+	stacks_take_output(stacks, "n1", -1, shared, sizeof(shared) - 1);
+	stacks_take_output(stacks, "n2", -1, alone, sizeof(alone) - 1);
 	is(verdict(stacks, &rank),
 	   "n2: rank 2 load_batch train.py:57; 2 ranks: all_reduce < backward "
 	   "train.py:92",

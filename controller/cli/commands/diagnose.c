@@ -50,10 +50,15 @@ static void print_member(struct cli *cli, const cJSON *diagnosis,
 static void diagnose_print(struct cli *cli, const cJSON *diagnosis)
 {
 	static const char *const members[][2] = {
-		{ "how", "how" },          { "host", "host" },
-		{ "rank", "rank" },        { "exit_code", "exit code" },
-		{ "signal", "signal" },    { "stream", "stream" },
-		{ "line_number", "line" }, { "offset", "offset" },
+		{ "how", "how" },
+		{ "host", "host" },
+		{ "task", "task" },
+		{ "rank", "rank" },
+		{ "exit_code", "exit code" },
+		{ "signal", "signal" },
+		{ "stream", "stream" },
+		{ "line_number", "line" },
+		{ "offset", "offset" },
 	};
 	const cJSON *others = row_at(diagnosis, "others"), *other;
 	char before[40];
@@ -104,9 +109,9 @@ static cJSON *diagnose_read_file(struct cli *cli, const char *name,
 /* The reason of a job, in the form of the diagnosis of a file. */
 static cJSON *describe_job(const struct job_info *job)
 {
-	static const struct reason_info none = { .rank = NAN,
-						 .exit_code = NAN,
-						 .offset = NAN };
+	static const struct reason_info none = {
+		.task = NAN, .rank = NAN, .exit_code = NAN, .offset = NAN
+	};
 	const struct reason_info *reason = job->reason ? job->reason : &none;
 	cJSON *document = cJSON_CreateObject();
 	const char *class = reason->class;
@@ -115,6 +120,7 @@ static cJSON *describe_job(const struct job_info *job)
 	if (!class && job->failure)
 		class = causes_class_name(CAUSE_OTHER);
 	json_add_text(document, "class", class, &failed);
+	json_add_number(document, "task", reason->task, &failed);
 	json_add_number(document, "rank", reason->rank, &failed);
 	json_add_text(document, "host", reason->node, &failed);
 	json_add_number(document, "exit_code", reason->exit_code, &failed);

@@ -32,6 +32,7 @@ struct asking {
 	uint64_t round; /* of looking; 0: the last one */
 	int64_t until_ms;
 	struct stacks *stacks;
+	size_t outputs; /* of processes */
 };
 
 /* Read more of the stream; wait a while if there is no more yet. */
@@ -89,19 +90,26 @@ static int asking_read_output(struct asking *asking,
 			      const struct stream_info *stream,
 			      struct error *err)
 {
+	const struct strings *nodes = &asking->job->allocation;
+	size_t number = strtoull(stream->stream + strlen(RANK), NULL, 10);
+	size_t each = asking->outputs / (nodes->count ? nodes->count : 1);
+	/* A command that starts the processes itself has one output. */
+	bool shared = each == 1 && asking->job->devices > nodes->count;
 	owned(buffer_clear) struct buffer text;
 	uint64_t from =
 		stream->bytes > OUTPUT_BYTES ? stream->bytes - OUTPUT_BYTES : 0;
+
+	if (!each || number / each >= nodes->count)
+		return 0;
 
 	buffer_init(&text, OUTPUT_BYTES);
 	if (stream_read(asking->client, asking->job->job, asking->job->attempt,
 			stream->stream, from, file_reader_keep, &text, err) < 0)
 		return -1;
 	if (text.size)
-		stacks_take_output(asking->stacks,
-				   strtoll(stream->stream + strlen(RANK), NULL,
-					   10),
-				   text.data, text.size);
+		stacks_take_output(asking->stacks, nodes->items[number / each],
+				   shared ? -1 : (int64_t)number, text.data,
+				   text.size);
 	return 0;
 }
 
@@ -123,6 +131,10 @@ static int read_kept(struct asking *asking, struct error *err)
 				 " does not run, and no stacks were recorded "
 				 "while it ran",
 				 job->job);
+	asking->outputs = 0;
+	for (size_t i = 0; i < job->streams_count; i++)
+		asking->outputs +=
+			!strncmp(job->streams[i].stream, RANK, strlen(RANK));
 	for (size_t i = 0; i < job->streams_count; i++)
 		if (!strncmp(job->streams[i].stream, RANK, strlen(RANK)) &&
 		    asking_read_output(asking, &job->streams[i], err) < 0)
