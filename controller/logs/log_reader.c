@@ -32,8 +32,9 @@ struct gang_output {
 	struct gang *gang;
 	struct log_reading **readings;
 	size_t count;
-	size_t ranks; /* the first ones, which read the ranks' own output */
-	bool merged;  /* all figures are in the first one */
+	size_t ranks;  /* the first ones, which read the ranks' own output */
+	bool detected; /* the named framework's rules read nothing */
+	bool merged;   /* all figures are in the first one */
 	struct samplings *samplings;
 	struct index {         /* of followed files, by rank */
 		uint64_t read; /* bytes */
@@ -194,10 +195,11 @@ const struct framework *log_reader_format(const struct gang *gang)
 	const char *name = measure->log ? measure->log : measure->framework;
 	const struct log_reading *first;
 
-	if (!is_auto(gang))
-		return catalog_framework(gang_catalog(gang), name);
 	first = log_reader_first(gang);
-	return first ? log_reading_format(first) : NULL;
+	if (first && log_reading_format(first))
+		return log_reading_format(first);
+	return is_auto(gang) ? NULL
+			     : catalog_framework(gang_catalog(gang), name);
 }
 
 /* Which streams. */
@@ -492,9 +494,9 @@ static void gang_output_merge(struct gang_output *output)
 {
 	const struct extract_rules *rules =
 		named_rules(output->reader, output->gang);
-	size_t own = is_auto(output->gang) ? 1
-		     : chooses(rules)      ? output->ranks
-					   : output->count;
+	size_t own = is_auto(output->gang) || output->detected ? 1
+		     : chooses(rules)                          ? output->ranks
+							       : output->count;
 
 	if (output->merged || !output->count)
 		return;
@@ -515,13 +517,34 @@ static bool all_read(struct gang_output *output)
 	return true;
 }
 
+/* A framework says how a program starts; its log may be of any format. If the
+ * framework's own rules read nothing, the others are tried, once.
+ */
+static bool detect_instead(struct gang_output *output)
+{
+	const struct measure_spec *measure = &gang_spec(output->gang)->measure;
+	struct extract_rules *own;
+
+	if (output->detected || output->merged || measure->log ||
+	    !measure->framework || gang_own_rules(output->gang, &own))
+		return false;
+	for (size_t i = 0; i < output->count; i++)
+		if (log_reading_extract(output->readings[i]) &&
+		    !extract_empty(log_reading_extract(output->readings[i])))
+			return false;
+	for (size_t i = 0; i < output->count; i++)
+		log_reading_detect(output->readings[i]);
+	output->detected = true;
+	return output->count > 0;
+}
+
 bool log_reader_done(const struct gang *gang)
 {
 	struct gang_output *output = gang_output(gang);
 
 	if (find_streams(output) < 0)
 		return false;
-	if (!all_read(output)) {
+	if (!all_read(output) || detect_instead(output)) {
 		output->is_new = true;
 		gang_output_list(output);
 		return false;

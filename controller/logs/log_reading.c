@@ -244,6 +244,13 @@ static void find_likely(struct log_reading *reading)
 					      reading, text));
 }
 
+void log_reading_detect(struct log_reading *reading)
+{
+	reading->source.rules = NULL;
+	extract_free(take(reading->extract));
+	reading->offset = reading->tried = 0;
+}
+
 void log_reading_finish(struct log_reading *reading)
 {
 	if (!reading->finished && reading->extract) {

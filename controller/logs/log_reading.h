@@ -37,6 +37,9 @@ bool log_reading_some(struct log_reading *reading, char *piece, size_t size,
 /* If nothing more will be stored: is everything read? */
 bool log_reading_done(struct log_reading *reading);
 
+/* The rules read nothing: detect the format, and read again. */
+void log_reading_detect(struct log_reading *reading);
+
 /* Everything is read. May be called twice. */
 void log_reading_finish(struct log_reading *reading);
 

@@ -105,6 +105,23 @@ is "$(job_get "$JOB" .failure)" no-metric \
 is "$(job_get "$JOB" '.result.flags | map(select(.code == "line-unread" and (.words[0] | test("[0-9]")))) | length > 0')" \
 	true "but the lines that look most like them"
 is "$(job_get "$JOB" '.result.flags | last.code')" learn "and what to try"
+# A framework says how a program starts; its log may be of any format.
+must submit_tool other framework=pytorch show /host/log
+must wait_job "$JOB" completed 30
+is "$(job_get "$JOB" '"\(.provenance.framework) \(.provenance.log)"')" \
+	'pytorch timm' "if the framework's own rules read nothing, the format is found"
+mkdir "$BED/host/unseen"
+printf 'iter [%s/3] loss: 2.%s (0.5 s/it, 640 samples/s)\n' 1 5 2 4 3 3 \
+	>"$BED/host/unseen/log"
+must submit_tool unseen framework=pytorch show /host/log
+must wait_job "$JOB" completed 30
+is "$(job_get "$JOB" '"\(.provenance.log) \(.result.steps) \(.result.iteration_ms.median) \(.result.samples_per_second)"')" \
+	'generic 3 500 640' "a log that no format knows is read by the meaning of its names"
+is "$(job_get "$JOB" '.result.flags | map(select(.code == "by-meaning")) | length')" 1 \
+	"which the result tells"
+run cli report "$SWEEP" --recompute --format json
+ok 'grep -q "1 results\? recomputed, 0 differ" "$BED/err"' \
+	"and it is read again in the same way"
 must submit_tool nothing log=auto print 1000
 must wait_job "$JOB" failed 30
 is "$(job_get "$JOB" .failure)" no-metric "nor does one that is in none"

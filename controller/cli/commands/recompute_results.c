@@ -199,13 +199,14 @@ static const char *log_format(const struct recompute_results *reread,
 			      const struct result_info *row)
 {
 	const struct measure_spec *measure = &row->setup->measure;
-	const char *name = reread->framework ? reread->framework
-			   : measure->log    ? measure->log
-					     : measure->framework;
+	const char *name =
+		reread->framework ? reread->framework : measure->log;
 
-	/* The format that was detected when the job ended. */
+	/* The format by which the log was read when the job ended. */
 	if (!name || !strcmp(name, "auto"))
-		name = row->provenance ? row->provenance->log : NULL;
+		name = row->provenance && row->provenance->log
+			       ? row->provenance->log
+			       : measure->framework;
 	return name && *name ? name : NULL;
 }
 
