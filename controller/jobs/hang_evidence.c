@@ -2,7 +2,6 @@
  */
 #include "controller/jobs/hang_evidence.h"
 #include "controller/jobs/core.h"
-#include "controller/jobs/rank_ends.h"
 #include "controller/logs/task_streams.h"
 #include "controller/nodes/node.h"
 #include "controller/stacks/stacks.h"
@@ -91,6 +90,7 @@ static void read_outputs(const struct job *job, struct stacks *stacks)
 
 	for (uint32_t i = 0; i < job->gang->spec.nodes; i++) {
 		const struct task *task = &job->gang->tasks[i];
+		const struct node *node = task_node(task);
 		uint32_t processes = task_stream_count(task);
 
 		for (uint32_t p = 0; p < processes && left; p++) {
@@ -102,15 +102,12 @@ static void read_outputs(const struct job *job, struct stacks *stacks)
 			if (read_end(job, stream, OUTPUT_BYTES, &text) < 0 ||
 			    !text.size)
 				continue;
-			stacks_take_output(stacks,
-					   task_node(task)
-						   ? node_name(task_node(task))
-						   : "",
-					   task_launches(task)
-						   ? -1
-						   : (int64_t)task->rank *
+			stacks_take_output(stacks, node ? node_name(node) : "",
+					   job->gang->spec.container.processes
+						   ? (int64_t)task->rank *
 								     processes +
-							     p,
+							     p
+						   : -1,
 					   text.data, text.size);
 			left -= text.size < left ? text.size : left;
 		}

@@ -93,8 +93,6 @@ static int asking_read_output(struct asking *asking,
 	const struct strings *nodes = &asking->job->allocation;
 	size_t number = strtoull(stream->stream + strlen(RANK), NULL, 10);
 	size_t each = asking->outputs / (nodes->count ? nodes->count : 1);
-	/* A command that starts the processes itself has one output. */
-	bool shared = each == 1 && asking->job->devices > nodes->count;
 	owned(buffer_clear) struct buffer text;
 	uint64_t from =
 		stream->bytes > OUTPUT_BYTES ? stream->bytes - OUTPUT_BYTES : 0;
@@ -107,8 +105,9 @@ static int asking_read_output(struct asking *asking,
 			stream->stream, from, file_reader_keep, &text, err) < 0)
 		return -1;
 	if (text.size)
+		/* A node's only output may be that of several processes. */
 		stacks_take_output(asking->stacks, nodes->items[number / each],
-				   shared ? -1 : (int64_t)number, text.data,
+				   each > 1 ? (int64_t)number : -1, text.data,
 				   text.size);
 	return 0;
 }
