@@ -224,9 +224,9 @@ static const struct {
 		  "日志没有步号：每行算作一步" } },
 	[REMARK_BEGINS_LATE] = {
 		"begins-late",
-		{ "the log begins in a later epoch: its step numbers may be "
-		  "wrong by one epoch",
-		  "日志从较后的轮次开始：步号可能相差一个轮次" } },
+		{ "the log begins in a later epoch: how many steps came "
+		  "before is uncertain",
+		  "日志从较后的轮次开始：之前的步数不确定" } },
 	[REMARK_EPOCHS_GUESSED] = {
 		"epochs-guessed",
 		{ "the log does not tell the length of an epoch: step numbers "

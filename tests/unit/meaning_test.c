@@ -70,6 +70,12 @@ static const struct {
 	  1, 7, { 0.75, NONE, NONE, NONE, NONE, NONE } },
 	{ "samples of an epoch", "Train Epoch: 1 [640/60000 (1%)]\tLoss: 2.25\nTrain Epoch: 1 [1280/60000 (2%)]\tLoss: 2.125\n",
 	  2, 2, { 2.125, NONE, NONE, NONE, NONE, NONE } },
+	{ "a step between the name and its value", "Loss at step 100: 2.5\n",
+	  0, 0, { 0 } },
+	{ "a time with a zone, and the rank of a process", "ts=2025-06-01T08:00:00Z rank0 step=5 loss=2.5\n",
+	  1, 5, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "an epoch by its unit", "第2轮 [50/200] 损失=0.5\n",
+	  1, 250, { 0.5, NONE, NONE, NONE, NONE, NONE } },
 	/* What the numbers answer. */
 	{ "seconds, by the clock of the lines", "09:00:00 step 10 loss 3 time 0.95\n09:00:10 step 20 loss 2 time 0.95\n09:00:20 step 30 loss 1 time 0.95\n",
 	  3, 30, { 1, 950, NONE, NONE, NONE, NONE } },

@@ -248,6 +248,8 @@ static void put_unnamed(struct line_reading *line,
 		/* "第 10 步", "10it [00:05, ", "100/500 batches" */
 		line_put(line, ratio && !item->bar ? LINE_BATCH : LINE_STEP,
 			 &pick);
+	} else if (item->unit.kind == QUANTITY_EPOCHS) {
+		line_put(line, LINE_EPOCH, &pick);
 	} else if (item->unit.kind != QUANTITY_PLAIN) {
 		put_by_unit(line, item, &item->unit, false);
 	} else if (ratio && item->share && item->in_brackets) {

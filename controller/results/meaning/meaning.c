@@ -204,11 +204,13 @@ static void epochs_begin(struct meaning *meaning, const struct line_pick *step,
 			 const struct line_pick *epoch, bool batch)
 {
 	struct epoch_steps *epochs = &meaning->epochs;
-	bool named = epoch->role == ROLE_EPOCH; /* "[3/90]" has no name */
+	/* "[3/90]" has no name. */
+	bool named = epoch->role == ROLE_EPOCH || !isfinite(epoch->total);
 
 	epochs->begun = true;
 	epochs->first = epochs->now = epoch->number;
 	epochs->from_zero = step->number == 0;
+	meaning->found.begins_late |= epoch->number >= 2;
 	if (epoch->number < 1 || !is_of_epoch(step, epoch, batch))
 		return;
 	epochs->restarts = true;

@@ -186,7 +186,7 @@ static bool unit_suits(const struct quantity *quantity, enum quantity_kind kind)
 	if (!quantity->known)
 		return quantity->empty &&
 		       (rate || kind == QUANTITY_SECONDS_PER_STEP ||
-			kind == QUANTITY_STEPS);
+			kind == QUANTITY_STEPS || kind == QUANTITY_EPOCHS);
 	switch (quantity->role) {
 	case ROLE_STEP:
 	case ROLE_BATCH:
@@ -317,7 +317,12 @@ static size_t compound_size(const char *text, size_t size)
 			break;
 		at += 1 + count_digits(text + at + 1, size - at - 1);
 	}
-	return marks || slashes > 1 || dots > slashes + 1 ? at : 0;
+	if (!marks && slashes < 2 && dots <= slashes + 1)
+		return 0;
+	/* "Z" behind a time. */
+	while (is_letter_at(text, size, at))
+		at++;
+	return at;
 }
 
 static size_t skip_spaces(const char *text, size_t size, size_t at)

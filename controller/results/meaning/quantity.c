@@ -102,8 +102,13 @@ static bool word_is(const struct words *words, size_t i, const char *text)
 static bool word_of(const struct lexicon *lexicon, enum word_kind kind,
 		    const struct words *words, size_t i)
 {
-	return lexicon_word(lexicon, kind, word_text(words, i),
-			    words->list[i].size);
+	size_t size = words->list[i].size;
+
+	/* "rank0" is as "rank". */
+	while (size > 1 &&
+	       isdigit((unsigned char)word_text(words, i)[size - 1]))
+		size--;
+	return lexicon_word(lexicon, kind, word_text(words, i), size);
 }
 
 /* Units. */
@@ -162,6 +167,7 @@ static struct quantity_unit unit_of_words(const struct lexicon *lexicon,
 		unit.kind = first.base == BASE_SECOND     ? QUANTITY_SECONDS
 			    : first.base == BASE_MEBIBYTE ? QUANTITY_MEBIBYTES
 			    : first.base == BASE_STEP     ? QUANTITY_STEPS
+			    : first.base == BASE_EPOCH    ? QUANTITY_EPOCHS
 							  : QUANTITY_OTHER;
 	else if (first.base == BASE_SECOND && steps && count == 1)
 		unit.kind = QUANTITY_SECONDS_PER_STEP;
@@ -299,6 +305,7 @@ static void quantity_read_name(const struct lexicon *lexicon,
 			       struct quantity *quantity)
 {
 	size_t from = 0, to = words->count, cut;
+	struct lexicon_name last;
 	struct quantity_unit unit = quantity->unit;
 
 	for (size_t i = 0; i < to; i++)
@@ -328,7 +335,8 @@ static void quantity_read_name(const struct lexicon *lexicon,
 	}
 	/* "the loss is" */
 	while (!quantity->known && to > 1 &&
-	       word_of(lexicon, WORD_FILLER, words, to - 1))
+	       word_of(lexicon, WORD_FILLER, words, to - 1) &&
+	       !name_of_words(lexicon, words, to - 1, to, &last))
 		quantity->known = name_whole(lexicon, words, 0, --to, quantity);
 	/* "step_ms" */
 	if (quantity->known && quantity->unit.kind == QUANTITY_SECONDS &&

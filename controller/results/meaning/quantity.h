@@ -15,6 +15,7 @@ enum quantity_kind {
 	QUANTITY_SAMPLES_PER_SECOND,
 	QUANTITY_MEBIBYTES,
 	QUANTITY_STEPS, /* a number of them */
+	QUANTITY_EPOCHS,
 	QUANTITY_OTHER, /* a unit that is none of these */
 };
 

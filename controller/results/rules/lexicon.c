@@ -52,9 +52,10 @@ static const char *const role_names[MEANING_ROLES + 1] = {
 };
 
 static const char *const base_names[UNIT_BASES + 1] = {
-	[BASE_SECOND] = "second", [BASE_STEP] = "step",
-	[BASE_TOKEN] = "token",   [BASE_SAMPLE] = "sample",
-	[BASE_DEVICE] = "device", [BASE_MEBIBYTE] = "mebibyte",
+	[BASE_SECOND] = "second",     [BASE_STEP] = "step",
+	[BASE_EPOCH] = "epoch",       [BASE_TOKEN] = "token",
+	[BASE_SAMPLE] = "sample",     [BASE_DEVICE] = "device",
+	[BASE_MEBIBYTE] = "mebibyte",
 };
 
 const char *meaning_role_name(enum meaning_role role)

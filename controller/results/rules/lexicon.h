@@ -55,6 +55,7 @@ enum meaning_role {
 enum unit_base {
 	BASE_SECOND,
 	BASE_STEP,
+	BASE_EPOCH,
 	BASE_TOKEN,
 	BASE_SAMPLE,
 	BASE_DEVICE,
