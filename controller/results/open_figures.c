@@ -11,6 +11,7 @@
 /* A time agrees with the clock, which also holds what lies between steps. */
 #define CLOCK_LEAST 0.4
 #define CLOCK_MOST 1.15
+#define CLOCK_FAR 0.2
 #define CLOCK_SPAN 5    /* whole seconds that are enough to tell */
 #define AGREE 0.1       /* of two figures of the program itself */
 #define STEP_S_MIN 5e-4 /* no step takes less, or more */
@@ -448,6 +449,23 @@ static int say_steps(const struct meaning_found *found, struct remark **remarks,
 		       : 0;
 }
 
+/* A step cannot take longer than its lines are apart; nor much less, unless the
+ * time is not that of a step.
+ */
+static int say_clock(const struct evidence *evidence, struct remark **remarks,
+		     size_t *count, struct error *err)
+{
+	double step = evidence->step_s, clock = evidence->clock_s;
+
+	if (!isfinite(step) || !isfinite(clock) ||
+	    (step <= clock * CLOCK_MOST && step >= clock * CLOCK_FAR))
+		return 0;
+	return remark_add(remarks, count,
+			  SAID(CLOCK_DIFFERS,
+			       .numbers = { step * 1000, clock * 1000 }),
+			  err);
+}
+
 static int settle_one(struct evidence *evidence,
 		      const struct meaning_open *open, struct remark **remarks,
 		      size_t *count, struct error *err)
@@ -498,6 +516,8 @@ int open_figures(const struct meaning_found *found, struct steps *steps,
 			    settle_one(&evidence, &found->open[i], remarks,
 				       count, err) < 0)
 				return -1;
+	if (say_clock(&evidence, remarks, count, err) < 0)
+		return -1;
 	scope = found->scope_open ? scope_of(&evidence) : 0;
 	if (scope > 0)
 		move_to_device(steps);

@@ -242,6 +242,11 @@ static const struct {
 		{ "the log does not tell whether its rate is of one device or "
 		  "of all; it is taken as that of all",
 		  "日志没有说明速率是单卡还是全部设备；按全部设备计" } },
+	[REMARK_CLOCK_DIFFERS] = {
+		"clock-differs",
+		{ "the log reports a step time of {0.1} ms, the clock of its "
+		  "lines gives {1.1} ms",
+		  "日志中的步时间为 {0.1} ms，由各行的时刻得出 {1.1} ms" } },
 	[REMARK_REPEATS_DIFFER] = {
 		"repeats-differ",
 		{ "the {0} repeats differ by {1.1} % (coefficient of "

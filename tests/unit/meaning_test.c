@@ -176,6 +176,10 @@ int main(void)
 			      "by-meaning figure-open ");
 		check_remarks("step 1 loss 2 9 tok/s\n",
 			      "by-meaning scope-open ");
+		check_remarks("09:00:00 step 100 loss 2 step_time 20s\n"
+			      "09:00:20 step 200 loss 2 step_time 20s\n"
+			      "09:00:40 step 300 loss 2 step_time 20s\n",
+			      "by-meaning clock-differs ");
 		check_remarks("nothing\n", "");
 	}
 	extract_rules_free(rules);
