@@ -113,6 +113,23 @@ static struct pair batch(const struct checking *checking)
 			      NAN };
 }
 
+/* What the log states of a step at its start. */
+static struct pair tokens_stated(const struct checking *checking)
+{
+	const struct result_input *input = checking->input;
+	int metric = input->extract ? extract_metric_find(input->extract,
+							  "tokens_per_step")
+				    : -1;
+	double said = NAN;
+
+	if (metric >= 0 && input->summary)
+		record_metric(input->summary, (size_t)metric, &said);
+	return (struct pair){ said,
+			      (double)input->measure->global_batch *
+				      input->measure->sequence,
+			      NAN };
+}
+
 static struct pair samples_counter(const struct checking *checking)
 {
 	return (struct pair){ growth(checking, "consumed_samples"),
@@ -197,6 +214,7 @@ static const struct cross_check {
 	{ batch, REMARK_BATCH_DIFFERS },
 	{ samples_counter, REMARK_SAMPLES_GROW },
 	{ tokens_counter, REMARK_TOKENS_GROW },
+	{ tokens_stated, REMARK_TOKENS_STATED },
 	{ tflops, REMARK_TFLOPS_DIFFER },
 	{ mfu, REMARK_MFU_DIFFERS },
 };

@@ -150,6 +150,12 @@ static const struct {
 		  "{2.1}]",
 		  "日志中的 token 数每步增加 "
 		  "{0.1}，由批大小和序列长度得出 {1.1}[ 到 {2.1}]" } },
+	[REMARK_TOKENS_STATED] = {
+		"tokens-stated",
+		{ "the log states {0.0} tokens per step, the sweep's batch "
+		  "and sequence give {1.0}[ to {2.0}]",
+		  "日志说明每步 {0.0} 个 token，由批大小和序列长度得出 "
+		  "{1.0}[ 到 {2.0}]" } },
 	[REMARK_TFLOPS_DIFFER] = {
 		"tflops-differ",
 		{ "the program reports {0.1} TFLOPS per device, its "

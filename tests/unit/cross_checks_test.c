@@ -24,7 +24,9 @@ static const char rules_text[] =
 	"tflops "
 	"(?<tflops_per_device_reported>\\S+) \\| mfu "
 	"(?<mfu_percent_reported>\\S+) \\| rate (?<samples_per_second>\\S+) "
-	"\\|'\n";
+	"\\|'\n"
+	"- match: 'stated (?<tokens_per_step>\\S+) \\|'\n"
+	"  summary: true\n";
 
 /* What a field is multiplied with. */
 enum figure {
@@ -35,6 +37,7 @@ enum figure {
 	TFLOPS,
 	MFU,
 	RATE,
+	STATED,
 	FIGURES
 };
 
@@ -70,6 +73,7 @@ static const char *flags_of(const double factors[FIGURES], double wobble,
 			    uint32_t sequence)
 {
 	static char text[2048];
+	char stated[64];
 	struct measure_spec measure = { .global_batch = BATCH,
 					.sequence = sequence,
 					.warmup_steps = 1 };
@@ -85,6 +89,9 @@ static const char *flags_of(const double factors[FIGURES], double wobble,
 	const cJSON *flag;
 	size_t n = 0;
 
+	snprintf(stated, sizeof(stated), "stated %.3f |\n",
+		 BATCH * SEQUENCE * factors[STATED]);
+	extract_feed(extract, stated, strlen(stated), NULL);
 	for (unsigned step = 1; step <= STEPS; step++)
 		feed_step(extract, step, factors, wobble);
 	extract_finish(extract, NULL);
@@ -123,6 +130,9 @@ static void test_each(void)
 		{ SEEN,
 		  "the tokens in the log increase by 8601.6 per step, the "
 		  "sweep's batch and sequence give 8192.0\n" },
+		{ STATED,
+		  "the log states 8602 tokens per step, the sweep's batch and "
+		  "sequence give 8192\n" },
 		{ TFLOPS, "the program reports 51.6 TFLOPS per device, its "
 			  "token rate and our formulas give 49.2\n" },
 		{ MFU,

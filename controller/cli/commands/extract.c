@@ -128,6 +128,28 @@ static void print_summary(struct cli *cli, const struct result *result)
 		human_number(loss->first).text, human_number(loss->last).text);
 }
 
+/* Figures of the whole run, under the log's own names. */
+static void print_metrics(struct cli *cli, const struct result *result)
+{
+	for (size_t i = 0; i < result->metrics_count; i++)
+		fprintf(cli->out, "%s%s %s",
+			i ? ", " : "metrics: ", result->metrics[i].name,
+			human_number(result->metrics[i].number).text);
+	if (result->metrics_count)
+		fputc('\n', cli->out);
+}
+
+/* What was read, and what was not, in words. */
+static void tell_remarks(struct cli *cli, const struct result *result)
+{
+	char text[REMARK_TEXT_MAX];
+
+	for (size_t i = 0; i < result->flags_count; i++)
+		cli_say(cli, "%s",
+			remark_sentence(&result->flags[i], LANGUAGE_EN, text,
+					sizeof(text)));
+}
+
 static void tell_losses(struct cli *cli, struct extract *extract)
 {
 	const struct extract_losses *losses = extract_losses(extract);
@@ -223,6 +245,8 @@ static int work_print(struct cli *cli, struct work *work, struct error *err)
 			return -1;
 		if (!empty)
 			print_summary(cli, &result);
+		print_metrics(cli, &result);
+		tell_remarks(cli, &result);
 	}
 	if (!empty)
 		return EXIT_GOOD;

@@ -365,14 +365,18 @@ static void keep_name(struct meaning *meaning, const struct line_pick *pick,
 		      enum meaning_role role)
 {
 	char *name = meaning->found.names[role];
-	size_t size = pick->name_size;
+	size_t size = pick->name_size, skip = 0;
 
 	if (*name)
 		return;
+	while (size && pick->name[skip] == ' ') {
+		skip++;
+		size--;
+	}
 	if (!size)
 		size = (size_t)snprintf(name, MEANING_NAME_MAX, "(unit)");
 	else
-		memcpy(name, pick->name, size);
+		memcpy(name, pick->name + skip, size);
 	name[size] = 0;
 }
 
