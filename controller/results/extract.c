@@ -388,6 +388,15 @@ uint64_t extract_contradictions(const struct extract *extract)
 	return extract->steps.clashes + extract->steps.back;
 }
 
+const struct strings *extract_example(const struct extract *extract)
+{
+	const struct strings *example =
+		extract->meaning ? &meaning_found(extract->meaning)->example
+				 : NULL;
+
+	return example && example->count ? example : NULL;
+}
+
 bool extract_takes_any(const struct extract *extract)
 {
 	const struct extract_rules *rules = extract->rules;

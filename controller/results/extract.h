@@ -111,6 +111,11 @@ uint64_t extract_contradictions(const struct extract *extract);
 const struct remark *extract_remarks(const struct extract *extract,
 				     size_t *count);
 
+/* Values of one line of a log that was read by meaning, "loss=2.5", as
+ * learn_rules() takes them; borrowed. NULL: none.
+ */
+const struct strings *extract_example(const struct extract *extract);
+
 /* Does it take any line with a loss, and count the lines where they name no
  * steps?
  */

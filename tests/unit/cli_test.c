@@ -336,7 +336,12 @@ static void test_extract(struct bed *bed)
 	   "and shows what they read");
 	is_int(bed_run(bed, "extract", "--learn", bed_file(bed, "train.log"),
 		       NULL),
-	       2, "it needs values");
+	       0, "without values it takes those that have a meaning");
+	ok(bed_printed(bed, "#   step 2, loss 28.5"), "and reads the log");
+	bed_write(bed, "none.log", "nothing of the kind\n", 0644);
+	is_int(bed_run(bed, "extract", "--learn", bed_file(bed, "none.log"),
+		       NULL),
+	       2, "a log without such values needs them");
 	is_int(bed_run(bed, "extract", bed_file(bed, "train.log"), "--value",
 		       "step=3", NULL),
 	       2, "and values need --learn");

@@ -463,6 +463,35 @@ static int show_rules(struct cli *cli, const struct buffer *yaml,
 	return count ? EXIT_GOOD : EXIT_WORK_FAILED;
 }
 
+/* Without values of the user, those of a line whose names have a meaning. */
+static int learn_by_meaning(struct cli *cli, const struct buffer *log,
+			    struct buffer *yaml, struct error *err)
+{
+	owned(catalog_free) struct catalog *catalog = cli_catalog(cli, err);
+	owned(work_release) struct work work = { 0 };
+	owned(extract_free) struct extract *extract = NULL;
+	const struct strings *values;
+
+	if (!catalog || work_add_formats(&work, catalog, "generic", err) < 0)
+		return -1;
+	extract = extract_new(work.rules[0], err);
+	if (!extract || extract_feed(extract, log->data, log->size, err) < 0 ||
+	    extract_finish(extract, err) < 0)
+		return -1;
+	values = extract_example(extract);
+	if (!values)
+		return error_set(err, EINVAL,
+				 "no line of the log names a step and a loss "
+				 "or "
+				 "a rate; give the values of a line by --value "
+				 "NAME=NUMBER");
+	return learn_rules(log->data, log->size,
+			   (const char *const *)values->items,
+			   values->count < LEARN_VALUES_MAX ? values->count
+							    : LEARN_VALUES_MAX,
+			   yaml, err);
+}
+
 static int framework_learn(struct cli *cli, struct error *err)
 {
 	const struct extract_options *options = cli->given;
@@ -471,17 +500,17 @@ static int framework_learn(struct cli *cli, struct error *err)
 
 	buffer_init(&text, LOOKED_AT);
 	buffer_init(&yaml, YAML_MAX);
-	if (!options->learn || !options->values.count)
+	if (!options->learn)
 		return error_set(err, EINVAL,
-				 "missing option %s (--learn and --value "
-				 "require each other)",
-				 options->learn ? "--value NAME=NUMBER"
-						: "--learn");
+				 "missing option --learn (--value requires "
+				 "it)");
 	if (file_reader_read(log, file_reader_keep, &text, err) < 0 ||
 	    buffer_text(&yaml, "framework: mine\n", err) < 0 ||
-	    learn_rules(text.data ? text.data : "", text.size,
-			options->values.items, options->values.count, &yaml,
-			err) < 0)
+	    (options->values.count
+		     ? learn_rules(text.data ? text.data : "", text.size,
+				   options->values.items, options->values.count,
+				   &yaml, err)
+		     : learn_by_meaning(cli, &text, &yaml, err)) < 0)
 		return -1;
 	return show_rules(cli, &yaml, &text, err);
 }
@@ -516,7 +545,7 @@ static const struct option_rule rules[] = {
 	{ OPTION(extract_options, "context", 0, OPTION_TEXT, context, "FILE"),
 	  .help = "JSON file with values that the log lacks: seq_length, ..." },
 	{ OPTION(extract_options, "learn", 0, OPTION_FLAG, learn, NULL),
-	  .help = "propose rules that read the values given by --value" },
+	  .help = "propose rules for a line of the log, or the one with --value" },
 	{ OPTION(extract_options, "value", 0, OPTION_LIST, values,
 		 "NAME=NUMBER"),
 	  .help = "a value as written in the log: loss=2.31 (repeatable)" },

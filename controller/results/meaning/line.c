@@ -40,6 +40,10 @@ static struct line_pick pick_of(const struct notation_item *item, double number)
 				 ? item->quantity.name_size
 				 : LINE_NAME_MAX;
 	memcpy(pick.name, item->name, pick.name_size);
+	if (item->size <= LINE_TEXT_MAX) {
+		memcpy(pick.text, item->text, item->size);
+		pick.text[item->size] = 0;
+	}
 	return pick;
 }
 

@@ -5,6 +5,7 @@
 
 #include "controller/results/meaning/notation.h"
 
+#define LINE_TEXT_MAX 24
 #define LINE_NAME_MAX 40 /* bytes of a name that are kept */
 
 /* What a record of a line has. */
@@ -43,6 +44,7 @@ struct line_pick {
 	bool scoped;              /* of a rate: it says of how many devices */
 	char name[LINE_NAME_MAX]; /* not ended */
 	size_t name_size;
+	char text[LINE_TEXT_MAX + 1]; /* the number as printed; "": too long */
 	enum meaning_role role;
 };
 

@@ -76,6 +76,7 @@ struct meaning {
 	/* By enum meaning_steps. */
 	struct rule rules[MEANING_STEPS];
 	struct captured captured;
+	size_t example_count;   /* values of the line of the example */
 	uint16_t fields[TAKEN]; /* FIELD_NONE: not known yet */
 };
 
@@ -115,6 +116,7 @@ void meaning_free(struct meaning *meaning)
 	if (!meaning)
 		return;
 	free(meaning->found.clocks);
+	strings_clear(&meaning->found.example);
 	free(meaning);
 }
 
@@ -463,6 +465,53 @@ static int put_open_value(struct meaning *meaning, struct fields *names,
 	return 0;
 }
 
+static int example_add(struct strings *example, const char *name,
+		       const struct line_pick *pick)
+{
+	char value[LINE_NAME_MAX + LINE_TEXT_MAX + 2];
+
+	snprintf(value, sizeof(value), "%s=%s", name, pick->text);
+	return pick->has && *pick->text ? strings_add(example, value, NULL) : 0;
+}
+
+/* The name of what was taken, in the unit in which it is printed; NULL: it has
+ * none.
+ */
+static const char *example_name(size_t i, const struct line_pick *pick)
+{
+	double printed = strtod(pick->text, NULL);
+
+	if (pick->number == printed)
+		return taken[i].field;
+	if (taken[i].value == LINE_MS && pick->number == printed * 1000)
+		return "iteration_s";
+	if (taken[i].value == LINE_MEMORY && pick->number == printed * 1024)
+		return "memory_gib";
+	return NULL;
+}
+
+/* Keep the values of a line that has more of them than those before. */
+static int keep_example(struct meaning *meaning, const struct line_pick *step)
+{
+	struct strings *example = &meaning->found.example;
+
+	if (meaning->captured.count <= meaning->example_count)
+		return 0;
+	meaning->example_count = meaning->captured.count;
+	strings_clear(example);
+	if (example_add(example, "step", step) < 0)
+		return -1;
+	for (size_t i = 0; i < TAKEN; i++) {
+		const struct line_pick *pick =
+			&meaning->line.picks[taken[i].value];
+		const char *name = pick->has ? example_name(i, pick) : NULL;
+
+		if (name && example_add(example, name, pick) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int put_all(struct meaning *meaning, struct fields *names,
 		   enum meaning_steps steps, uint64_t step)
 {
@@ -483,7 +532,8 @@ static int put_all(struct meaning *meaning, struct fields *names,
 	if (line->picks[LINE_EPOCH].has)
 		keep_name(meaning, &line->picks[LINE_EPOCH], ROLE_EPOCH);
 	meaning->found.data_time |= line->picks[LINE_DATA_TIME].has;
-	if (put_taken(meaning, names) < 0)
+	if (put_taken(meaning, names) < 0 ||
+	    (steps == STEPS_NAMED && keep_example(meaning, own) < 0))
 		return -1;
 	for (int i = LINE_OPEN_STEP_TIME; i <= LINE_OPEN_RATE; i++)
 		if (line->picks[i].has &&

@@ -50,6 +50,8 @@ struct meaning_found {
 	bool epochs_guessed; /* lengths of epochs are those of their last line
 			      */
 	enum meaning_steps steps;
+	/* Of the line with most values, as for learn.h: "loss=2.5". */
+	struct strings example;
 	/* The name that each role had first; "": none. */
 	char names[MEANING_ROLES][MEANING_NAME_MAX + 1];
 };

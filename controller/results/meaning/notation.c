@@ -389,6 +389,8 @@ static void scanner_take(struct scanner *scanner, size_t n, double number)
 	size_t size = scanner->size, end = scanner->at + n, more;
 	struct notation_item item = {
 		.number = number,
+		.text = text + scanner->at,
+		.size = n,
 		.total = NAN,
 		.unit = { QUANTITY_PLAIN, 1, false },
 	};
@@ -488,6 +490,8 @@ void notation_value(struct notation *notation, const char *key, size_t key_size,
 
 	if (!n)
 		return;
+	item.text = text;
+	item.size = n;
 	n += total_read(text + n, size - n, &item.total);
 	/* "step/max_steps": "5/94" */
 	slash = isfinite(item.total) ? memchr(key, '/', key_size) : NULL;

@@ -25,6 +25,8 @@ struct notation_item {
 	struct quantity quantity; /* what the text before it says */
 	const char *name;         /* in the line, of quantity.name_size bytes */
 	double number;
+	const char *text; /* the number as it stands in the line */
+	size_t size;
 	double total; /* of 3/60; NaN: none */
 	bool in_brackets;
 	bool begins; /* nothing but marks stands before it in the line */
