@@ -98,7 +98,7 @@ static const struct {
 	  0, 0, { 0 } },
 	{ "a value of an evaluation", "step 10 | train loss 2.5 | val loss 9 | val acc 0.5\n",
 	  1, 10, { 2.5, NONE, NONE, NONE, NONE, NONE } },
-	{ "bars of other work", "Fetching 5 files: 100%|####| 5/5 [00:08<00:00,  1.34it/s]\n100%|####| 170498071/170498071 [00:03<00:00, 52384211.03it/s]\nProcessed prompts: 100%|####| 8/8 [00:03<00:00, 2.5it/s]\n",
+	{ "bars of other work", "Fetching 5 files: 100%|####| 5/5 [00:08<00:00,  1.34it/s]\n100%|####| 170498071/170498071 [00:03<00:00, 52384211.03it/s]\nGenerating train split: 100%|####| 10/10 [00:01<00:00, 9 examples/s]\nProcessed prompts: 100%|####| 8/8 [00:03<00:00, 2.5it/s]\n",
 	  0, 0, { 0 } },
 	{ "dates, clocks, versions and names with digits", "2025-11-03 09:12:16,111 INFO [loss.py:101] cuda 11.8.0 gpt2: step 10 loss 2.5\n",
 	  1, 10, { 2.5, NONE, NONE, NONE, NONE, NONE } },

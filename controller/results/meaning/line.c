@@ -333,15 +333,14 @@ bool line_names_step(const struct line_reading *line)
 
 bool line_measures(const struct line_reading *line)
 {
+	if (line->picks[LINE_LOSS].has)
+		return true;
 	/* Any bar has the rate of its own items. */
-	bool paced = line->picks[LINE_MS].has &&
-		     (!line->bar || line_names_step(line));
-
-	return line->picks[LINE_LOSS].has || paced ||
-	       (line->picks[LINE_OPEN_TIME].has &&
-		line->picks[LINE_DATA_TIME].has) ||
-	       line->picks[LINE_TOKENS].has ||
-	       line->picks[LINE_TOKENS_PER_DEVICE].has ||
-	       line->picks[LINE_SAMPLES].has ||
-	       line->picks[LINE_SAMPLES_PER_DEVICE].has;
+	if (line->bar && !line_names_step(line))
+		return false;
+	for (size_t i = LINE_MS; i <= LINE_SAMPLES_PER_DEVICE; i++)
+		if (line->picks[i].has)
+			return true;
+	return line->picks[LINE_OPEN_TIME].has &&
+	       line->picks[LINE_DATA_TIME].has;
 }
