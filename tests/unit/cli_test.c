@@ -124,6 +124,7 @@ static const struct {
 	{ { "verify", "--log", "x", "--result", "y", "1", "2" },
 	  "2 jobs; expected one with --log" },
 	{ { "verify", "--log", "x", "--result", "/dev/null" }, "/dev/null: " },
+	{ { "verify", "--mlperf", "/nowhere" }, "/nowhere: " },
 	{ { "mfu", "--formula", "7n" },
 	  "--formula: '7n' is not valid here; expected 6n, palm" },
 	{ { "plan", "--set", "image", "LICENSE" },

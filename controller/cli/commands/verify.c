@@ -11,6 +11,8 @@
 #include "protocol/message/json_get.h"
 
 #include <errno.h>
+#include <string.h>
+#include <unistd.h>
 
 #define SHOWN 60 /* bytes of a value in a table */
 
@@ -19,6 +21,8 @@ struct verify_options {
 	const char *result;
 	const char *log;
 	const char *framework;
+	const char *mlperf;
+	const char *ruleset;
 };
 
 static void result_info_clear(struct result_info *row)
@@ -245,6 +249,41 @@ static int verify_jobs(struct cli *cli, struct recompute_results *reread,
 	return 0;
 }
 
+/* Replace this process by MLCommons' own checker of a log, so that its exit
+ * code is the exit code.
+ */
+static int check_compliance(struct cli *cli, const char *log,
+			    const char *ruleset, struct error *err)
+{
+	static const char script[] =
+		"import importlib.util, runpy, sys\n"
+		"if not importlib.util.find_spec('mlperf_logging'):\n"
+		"    print('regatta: verify: the Python module mlperf_logging "
+		"'\n"
+		"          'is not installed; it is in '\n"
+		"          'https://github.com/mlcommons/logging',\n"
+		"          file=sys.stderr)\n"
+		"    sys.exit(2)\n"
+		"runpy.run_module('mlperf_logging.compliance_checker',\n"
+		"                 run_name='__main__')\n";
+	const char *args[10] = { "python3", "-c", script, "--log_output",
+				 "/dev/null" };
+	size_t n = 5;
+
+	if (ruleset) {
+		args[n++] = "--ruleset";
+		args[n++] = ruleset;
+	}
+	args[n] = log;
+	if (access(log, R_OK) < 0)
+		return error_set(err, EINVAL, "%.120s: %s", log,
+				 strerror(errno));
+	fflush(cli->out);
+	execvp(args[0], (char **)args);
+	return error_set(err, ENOENT, "python3 cannot be started (%s)",
+			 strerror(errno));
+}
+
 static int verify_command(struct cli *cli, struct error *err)
 {
 	const struct verify_options *given = cli->given;
@@ -256,6 +295,9 @@ static int verify_command(struct cli *cli, struct error *err)
 	struct outcome outcome = { .list = list };
 	int rc;
 
+	if (given->mlperf)
+		return check_compliance(cli, given->mlperf, given->ruleset,
+					err);
 	if (!list)
 		return error_nomem(err, "output");
 	reread.catalog = cli_catalog(cli, err);
@@ -279,6 +321,11 @@ static const struct option_rule rules[] = {
 	{ OPTION(verify_options, "framework", 0, OPTION_TEXT, framework,
 		 "NAME"),
 	  .help = "framework that wrote the log (as in the result)" },
+	{ OPTION(verify_options, "mlperf", 0, OPTION_TEXT, mlperf, "FILE"),
+	  .help = "check an MLPerf log by the checker of MLCommons" },
+	{ OPTION(verify_options, "ruleset", 0, OPTION_TEXT, ruleset,
+		 "VERSION"),
+	  .help = "rules for --mlperf, such as 5.1.0 (the newest)" },
 	OPTION_IMAGES,
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
@@ -286,7 +333,7 @@ static const struct option_rule rules[] = {
 
 const struct command command_verify = {
 	.name = "verify",
-	.args = "JOB... | --result FILE --log FILE [JOB]",
+	.args = "JOB... | --result FILE --log FILE [JOB] | --mlperf FILE",
 	.max_args = COMMAND_ARGS_MAX,
 	.connects = true,
 	.rules = rules,
