@@ -17,6 +17,7 @@
 /* The output of a rank. */
 struct told {
 	const struct reason_stream *stream;
+	int64_t rank;  /* that wrote it alone, or REASON_UNKNOWN */
 	uint64_t from; /* the first byte that is read */
 	struct causes *causes;
 	struct extract *extract; /* NULL: no figures are read */
@@ -89,6 +90,17 @@ static int told_read_stream(const struct reason_job *job, struct told *told,
 	return told_finish(told);
 }
 
+/* Does a launcher tell how its ranks ended? */
+static bool tells_of_ranks(const struct told *told)
+{
+	const struct process_ends *ends = causes_ends(told->causes);
+
+	for (size_t i = 0; i < ends->count; i++)
+		if (ends->entries[i].rank != END_UNKNOWN)
+			return true;
+	return ends->reaped != END_UNKNOWN;
+}
+
 static int reasons_read(struct failure_patterns *patterns,
 			const struct reason_job *job, uint64_t most,
 			struct reasons *reasons)
@@ -104,6 +116,9 @@ static int reasons_read(struct failure_patterns *patterns,
 		    told_read_stream(job, told, most) < 0)
 			return -1;
 		causes_diagnose(told->causes, true, &told->diagnosis);
+		told->rank = told->stream->whole && tells_of_ranks(told)
+				     ? REASON_UNKNOWN
+				     : told->stream->rank;
 	}
 	return 0;
 }
@@ -138,13 +153,14 @@ static int64_t told_rank(const struct told *told)
 	const struct diagnosis *diagnosis = &told->diagnosis;
 
 	if (diagnosis->rank == END_UNKNOWN)
-		return diagnosis->cause->meaning->blameless
-			       ? REASON_UNKNOWN
-			       : told->stream->rank;
-	return diagnosis->rank +
-	       (diagnosis->local
-			? (int64_t)told->stream->task * told->stream->launches
-			: 0);
+		return diagnosis->cause->meaning->blameless ? REASON_UNKNOWN
+							    : told->rank;
+	if (!diagnosis->local || !told->stream->task)
+		return diagnosis->rank;
+	if (!told->stream->launches)
+		return told->rank;
+	return (int64_t)told->stream->task * told->stream->launches +
+	       diagnosis->rank;
 }
 
 /* The task that the rank belongs to; NULL: none that was read. */
@@ -154,7 +170,7 @@ static const struct told *told_of_rank(const struct reasons *reasons,
 	for (size_t i = 0; i < reasons->count; i++) {
 		const struct reason_stream *stream = reasons->told[i].stream;
 
-		if (stream->rank == rank ||
+		if (reasons->told[i].rank == rank ||
 		    (stream->launches &&
 		     rank / stream->launches == (int64_t)stream->task))
 			return &reasons->told[i];
@@ -175,6 +191,7 @@ static void told_describe(const struct reasons *reasons,
 	*reason = (struct reason){
 		.task = who->stream->task,
 		.rank = rank,
+		.launched = told->stream->rank != told->rank,
 		.class = diagnosis->class,
 		.exit_code = diagnosis->exit_code != END_CODE_UNKNOWN
 				     ? diagnosis->exit_code
@@ -193,9 +210,9 @@ static void told_describe(const struct reasons *reasons,
 /* Is it the end of what wrote the stream? */
 static bool ends_stream(const struct end_info *end, const struct told *told)
 {
-	return told->stream->rank == REASON_UNKNOWN
+	return told->rank == REASON_UNKNOWN
 		       ? isnan(end->rank) && end->task == told->stream->task
-		       : end->rank == (double)told->stream->rank;
+		       : end->rank == (double)told->rank;
 }
 
 /* The line that the rank printed, or that another rank printed about it. */
@@ -285,9 +302,16 @@ static void complete_ends(struct end_list *ends, const struct reasons *reasons)
 	for (size_t i = 0; i < reasons->count; i++) {
 		const struct told *told = &reasons->told[i];
 
-		for (size_t e = 0; e < *ends->count; e++)
-			if (ends_stream(&(*ends->items)[e], told))
-				complete_end(&(*ends->items)[e], told);
+		for (size_t e = 0; e < *ends->count; e++) {
+			struct end_info *end = &(*ends->items)[e];
+
+			if (told->rank == REASON_UNKNOWN &&
+			    told->stream->rank != REASON_UNKNOWN &&
+			    end->task == told->stream->task)
+				end->rank = (double)NAN;
+			if (ends_stream(end, told))
+				complete_end(end, told);
+		}
 	}
 	for (size_t i = 0; i < reasons->count; i++) {
 		const struct told *told = &reasons->told[i];
@@ -358,7 +382,7 @@ char *job_reason_sentence(const char *how, const struct reason *reason)
 {
 	char who[256] = "", rank[32] = "";
 	int size = (int)strlen(reason->line);
-	char *text;
+	char *text, *ended;
 
 	if (!size || !how)
 		return NULL;
@@ -369,10 +393,13 @@ char *job_reason_sentence(const char *how, const struct reason *reason)
 	if (names_other_node(how, reason->node))
 		snprintf(who, sizeof(who), "%s%s%s: ", reason->node,
 			 *rank ? " " : "", rank);
-	else if (*rank && !names_rank(how, rank) &&
+	else if (*rank && (reason->launched || !names_rank(how, rank)) &&
 		 !names_rank(reason->line, rank))
 		snprintf(who, sizeof(who), "%s: ", rank);
-	return asprintf(&text, "%s: %s%.*s", how, who, size, reason->line) < 0
-		       ? NULL
-		       : text;
+	if (asprintf(&text, "%s: %s%.*s", how, who, size, reason->line) < 0)
+		return NULL;
+	ended = reason->launched ? strstr(text, ": rank ") : NULL;
+	if (ended && ended < text + strlen(how))
+		memcpy(ended + 2, "task", 4);
+	return text;
 }

@@ -24,6 +24,7 @@ struct reason {
 	char node[KEY_NAME_SIZE];
 	int64_t task; /* the container: its node rank */
 	int64_t rank; /* of the process in its program */
+	bool launched; /* what the task started, as its output shows */
 	enum causes_class class;
 	int64_t exit_code;
 	char signal[16];
@@ -37,6 +38,7 @@ struct reason_stream {
 	const char *name;
 	const char *node;
 	uint32_t task;
+	bool whole;        /* of all that the command of the task starts */
 	uint32_t launches; /* task_launches() */
 	int64_t rank;      /* that wrote it alone, or REASON_UNKNOWN */
 	int64_t exit_code;
@@ -70,7 +72,8 @@ bool job_reason_gave_up(struct failure_patterns *patterns,
 			const struct reason_job *job, uint64_t bytes);
 
 /* The sentence `how`, continued with the line of the reason, and with its rank
- * and node where `how` names others. The caller frees it; NULL: there is
+ * and node where `how` names others. What `how` calls a rank is a task if it
+ * launched the rank. The caller frees it; NULL: there is
  * nothing to add.
  */
 char *job_reason_sentence(const char *how, const struct reason *reason);

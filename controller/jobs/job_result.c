@@ -260,6 +260,7 @@ static void reason_add_streams(struct reason_job *to, const struct task *task,
 			.node = task_node(task) ? node_name(task_node(task))
 						: NULL,
 			.task = task->rank,
+			.whole = !task->job->gang->spec.container.processes,
 			.launches = task_launches(task),
 			.rank = output && !task_launches(task) ? rank
 							       : REASON_UNKNOWN,

@@ -5,7 +5,7 @@
 # The image holds the training; Python, PyTorch and gdb are this machine's own
 # (Debian's python3-torch), mounted read-only. How long each verdict took, from
 # the fault to the sentence, is told beside it.
-TEST_LIMIT=900
+TEST_LIMIT=1500
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"
 # shellcheck source=tests/system/cluster.sh
@@ -90,6 +90,8 @@ def break_down():
         ctypes.string_at(0)
     if fault == "kill":
         os.kill(os.getpid(), signal.SIGKILL)
+    if fault == "abort":
+        os.abort()
     if fault == "oom":
         kept = []
         while True:
@@ -202,7 +204,25 @@ breaks "exception, torchrun, two nodes" 2 "$torchrun" raise exit error 3 \
 breaks "SIGSEGV" 1 "$bare" segv exit signal 1 "rank 1 .*(SEGV|Segmentation)"
 breaks "SIGSEGV, torchrun" 1 "$torchrun" segv exit signal 1 \
 	"SEGV|Segmentation"
-breaks "SIGKILL" 1 "$bare" kill node-lost null 1 "rank 1 .*signal 9"
+breaks "SIGKILL" 1 "$bare" kill exit signal 1 "rank 1 .*signal 9"
+breaks "SIGSEGV, torchrun, two nodes" 2 "$torchrun" segv exit signal 3 \
+	"task [01] exited.*(SEGV|Segmentation)"
+breaks "SIGKILL, torchrun, two nodes" 2 "$torchrun" kill exit signal 3 \
+	"task [01] exited.*(SIGKILL|exitcode: -9)"
+is "$(job_get "$JOB" '[.ends[] | select(.rank == 3)][0] | "\(.task) \(.signal)"')" \
+	"1 9" "the end of the rank is of the second container"
+is "$(job_get "$JOB" '[.ends[] | select(.rank == null)] | length')" 2 \
+	"the containers have no rank"
+breaks "abort, torchrun, two nodes" 2 "$torchrun" abort exit signal 3 \
+	"(SIGABRT|Aborted)"
+breaks "NaN, torchrun, two nodes" 2 "$torchrun" nan exit nan 3 \
+	"loss is NaN at step 6"
+breaks "missing file, torchrun, two nodes" 2 "$torchrun" missing exit data 3 \
+	"FileNotFoundError.*/data/shard-3.bin"
+breaks "asleep in a step, torchrun, two nodes" 2 "$torchrun" sleep hang other 3 \
+	"rank 3 .*load_batch train.py:[0-9]+" "hang: 20s"
+breaks "deadlock, torchrun, two nodes" 2 "$torchrun" deadlock hang \
+	"other|null" null "wait_for_each_other train.py:[0-9]+" "hang: 20s"
 breaks "memory limit" 1 "$bare" oom oom host-oom 1 \
 	"rank 1: the kernel killed .* for memory null" "memory: 900m"
 breaks "memory of a device" 1 "$bare" device-oom oom device-oom 1 \

@@ -321,6 +321,11 @@ static const struct {
 	  "(raylet) 2 Workers (tasks / actors) killed due to memory pressure "
 	  "(OOM)\n", "host-oom", -1, 1,
 	  "2 Workers (tasks / actors) killed due to memory pressure (OOM)" },
+	{ "a variable that is not there",
+	  TRACEBACK "KeyError: b'OARS'\n\n"
+	  "During handling of the above exception, another exception occurred:"
+	  "\n\n" TRACEBACK "KeyError: 'OARS'\n",
+	  "error", -1, 11, "KeyError: 'OARS'" },
 	{ "options that a program does not have",
 	  "fit.py: error: unrecognized arguments: --pear\n",
 	  "error", -1, 1, "fit.py: error: unrecognized arguments: --pear" },

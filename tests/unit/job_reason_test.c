@@ -189,6 +189,10 @@ int main(void)
 	       &(struct reason){ "n11", .rank = REASON_UNKNOWN,
 				 .line = "no oars" },
 	       "n1: rank 0 exited with code 1: n11: no oars");
+	expect(how,
+	       &(struct reason){ "n1", .rank = 0, .launched = true,
+				 .line = "no oars" },
+	       "n1: task 0 exited with code 1: rank 0: no oars");
 	expect("no step for 20 s",
 	       &(struct reason){ "n2", .rank = 3, .line = "rank 3 is asleep" },
 	       "no step for 20 s: rank 3 is asleep");
