@@ -74,6 +74,10 @@ static const struct {
 	  0, 0, { 0 } },
 	{ "a time with a zone, and the rank of a process", "ts=2025-06-01T08:00:00Z rank0 step=5 loss=2.5\n",
 	  1, 5, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "a range of steps", "Epoch[0] Batch [0-50]\tSpeed: 2500 samples/sec\tloss=2.5\n",
+	  1, 50, { 2.5, NONE, NONE, 2500, NONE, NONE } },
+	{ "a ratio behind the word of training", "[train] 100/1000 | loss=2.5\n[eval] 100/1000 | loss=9\n",
+	  1, 100, { 2.5, NONE, NONE, NONE, NONE, NONE } },
 	{ "an epoch by its unit", "第2轮 [50/200] 损失=0.5\n",
 	  1, 250, { 0.5, NONE, NONE, NONE, NONE, NONE } },
 	/* What the numbers answer. */

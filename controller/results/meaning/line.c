@@ -259,7 +259,8 @@ static void put_unnamed(struct line_reading *line,
 	} else if (ratio && item->share && item->in_brackets) {
 		line_put(line, LINE_SAMPLES_DONE, &pick);
 	} else if (ratio && is_whole(item->number) && is_whole(item->total) &&
-		   (item->in_brackets || item->bar || item->begins) &&
+		   (item->in_brackets || item->bar || item->begins ||
+		    item->quantity.train) &&
 		   line->unnamed_count < 2) {
 		line->unnamed[line->unnamed_count++] = pick;
 	}

@@ -440,6 +440,25 @@ static bool starts_number(char c)
 	       c == 'n' || c == 'N' || c == 'i' || c == 'I';
 }
 
+/* Are these bytes two numbers with a dash between them, behind the name of a
+ * step?
+ */
+static bool is_range(struct scanner *scanner, size_t size)
+{
+	const char *text = scanner->text + scanner->at;
+	size_t n = count_digits(text, size);
+	struct quantity quantity;
+
+	if (text[n] != '-' ||
+	    n + 1 + count_digits(text + n + 1, size - n - 1) != size)
+		return false;
+	quantity = notation_quantity(scanner->notation,
+				     scanner->text + scanner->gap,
+				     scanner->at - scanner->gap);
+	return quantity.known &&
+	       (quantity.role == ROLE_STEP || quantity.role == ROLE_BATCH);
+}
+
 void notation_read(struct notation *notation, const char *text, size_t size,
 		   notation_fn *fn, void *arg)
 {
@@ -467,6 +486,14 @@ void notation_read(struct notation *notation, const char *text, size_t size,
 			continue;
 		}
 		skip = compound_size(text + scanner.at, size - scanner.at);
+		if (skip && is_range(&scanner, skip)) {
+			/* "Batch [0-50]": the last one is done. */
+			skip = n + 1;
+			n = notation_number(text + scanner.at + skip,
+					    size - scanner.at - skip, &number);
+			scanner_take(&scanner, skip + n, number);
+			continue;
+		}
 		if (skip) {
 			scanner.at += skip;
 			scanner.gap = scanner.at;
