@@ -29,7 +29,7 @@ struct extract {
 	size_t remark_count;
 	const struct extract_stamp *stamps; /* of the piece, borrowed */
 	size_t stamp_count;                 /* still to come */
-	double stamp;                       /* of the current line */
+	struct extract_stamp stamp;         /* of the current line */
 	uint64_t lives;
 	bool out_of_memory;
 };
@@ -98,7 +98,8 @@ static int extract_read_record(struct extract *extract, const char *text,
 		return 0;
 	if (extract->meaning)
 		return meaning_read(extract->meaning, &extract->steps.names,
-				    text, size, extract->stamp, take_captured,
+				    text, size, extract->stamp.seconds,
+				    extract->stamp.rank, take_captured,
 				    extract);
 	return rules_match(extract->rules, &extract->steps.names, text, size,
 			   take_captured, extract,
@@ -170,6 +171,14 @@ static bool worth_reading(const struct extract *extract,
 	return marks->escape < stop || (size_t)(stop - at) > EXTRACT_LINE_MAX;
 }
 
+static void take_stamp(struct extract *extract,
+		       const struct extract_stamp *stamp)
+{
+	extract->stamp.rank = stamp->rank;
+	if (isfinite(stamp->seconds))
+		extract->stamp.seconds = stamp->seconds;
+}
+
 static int extract_feed_lines(struct extract *extract, const char *at,
 			      const char *end)
 {
@@ -180,10 +189,13 @@ static int extract_feed_lines(struct extract *extract, const char *at,
 		const char *stop;
 		int rc = 0;
 
+		/* A rank is that of its line, a clock goes on. */
+		if (!extract->partial.size)
+			extract->stamp.rank = -1;
 		for (; extract->stamp_count &&
 		       extract->stamps->at <= (size_t)(at - begin);
 		     extract->stamps++, extract->stamp_count--)
-			extract->stamp = extract->stamps->seconds;
+			take_stamp(extract, extract->stamps);
 		marks.lf = next_of(marks.lf, '\n', at, end);
 		marks.cr = next_of(marks.cr, '\r', at, end);
 		stop = marks.lf < marks.cr ? marks.lf : marks.cr;
@@ -202,16 +214,19 @@ static int extract_feed_lines(struct extract *extract, const char *at,
 	return 0;
 }
 
-struct extract_stamp extract_stamp(const struct prefix_run *run, size_t at)
+bool extract_stamp(const struct prefix_run *run, size_t at,
+		   struct extract_stamp *stamp)
 {
 	bool fraction;
 
-	return (struct extract_stamp){
+	*stamp = (struct extract_stamp){
 		.at = at,
 		.seconds = run->prefix ? line_clock(run->prefix,
 						    run->prefix_size, &fraction)
 				       : (double)NAN,
+		.rank = run->origin.rank,
 	};
+	return isfinite(stamp->seconds) || stamp->rank >= 0;
 }
 
 void extract_stamps(struct extract *extract, const struct extract_stamp *stamps,
@@ -225,10 +240,10 @@ void extract_stamps(struct extract *extract, const struct extract_stamp *stamps,
 static int extract_take_run(const struct prefix_run *run, void *arg)
 {
 	struct extract *extract = arg;
-	struct extract_stamp stamp = extract_stamp(run, 0);
+	struct extract_stamp stamp;
 
 	extract->fed = run->offset;
-	extract_stamps(extract, &stamp, isfinite(stamp.seconds));
+	extract_stamps(extract, &stamp, extract_stamp(run, 0, &stamp));
 	return extract_feed_plain(extract, run->text, run->size, NULL);
 }
 
@@ -240,7 +255,7 @@ struct extract *extract_new(struct extract_rules *rules, struct error *err)
 	if (!extract)
 		return error_null(error_nomem(err, "extract"));
 	extract->rules = rules;
-	extract->stamp = NAN;
+	extract->stamp = (struct extract_stamp){ 0, NAN, -1 };
 	buffer_init(&extract->partial, EXTRACT_LINE_MAX);
 	steps_init(&extract->steps, rules);
 	extract->prefixes = prefixes_new(extract_take_run, extract, err);

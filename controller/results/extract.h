@@ -42,16 +42,18 @@ int extract_feed(struct extract *extract, const void *data, size_t size,
 int extract_feed_plain(struct extract *extract, const void *data, size_t size,
 		       struct error *err);
 
-/* The clock of the prefix that stood before a line. */
+/* What the prefix that stood before a line tells. */
 struct extract_stamp {
-	size_t at; /* where the line begins in the piece */
-	double seconds;
+	size_t at;      /* where the line begins in the piece */
+	double seconds; /* its clock; NaN: none */
+	int64_t rank;   /* -1: unknown */
 };
 
-/* That of the first line of a run, which begins there; seconds may be NaN. */
-struct extract_stamp extract_stamp(const struct prefix_run *run, size_t at);
+/* That of the first line of a run, which begins there. False: nothing. */
+bool extract_stamp(const struct prefix_run *run, size_t at,
+		   struct extract_stamp *stamp);
 
-/* The clocks of the piece that extract_feed_plain() gets next, by place;
+/* The stamps of the piece that extract_feed_plain() gets next, by place;
  * borrowed until it returns.
  */
 void extract_stamps(struct extract *extract, const struct extract_stamp *stamps,

@@ -223,8 +223,7 @@ static int choice_take_run(const struct prefix_run *run, void *arg)
 	     choice->stamps.size + sizeof(stamp) > STAMPS_BYTES) &&
 	    choice_read_plain(choice) < 0)
 		return -1;
-	stamp = extract_stamp(run, choice->plain.size);
-	if (isfinite(stamp.seconds) &&
+	if (extract_stamp(run, choice->plain.size, &stamp) &&
 	    buffer_append(&choice->stamps, &stamp, sizeof(stamp), NULL) < 0)
 		return -1;
 	return run->size > PIECE_BYTES / 2 && !choice->plain.size

@@ -286,13 +286,18 @@ static bool outranked(const struct record *record,
 	       rank->number > record->rank;
 }
 
-/* Count a loss that replaces a different one of the same step. */
+/* Count a loss that replaces a different one of the same step and rank. */
 static void count_clash(struct steps *steps, const struct record *record,
 			const struct captured *captured)
 {
 	const struct captured_value *loss =
 		captured_find(captured, RECORD_LOSS);
+	const struct captured_value *rank =
+		captured_find(captured, RECORD_RANK);
 
+	if (rank && record_has(record, RECORD_RANK) &&
+	    rank->number < record->rank)
+		return;
 	steps->clashes +=
 		loss && record_has(record, RECORD_LOSS) &&
 		fabs(loss->number - record->loss) > 1e-3 * fabs(record->loss);

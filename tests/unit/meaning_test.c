@@ -78,6 +78,8 @@ static const struct {
 	  1, 50, { 2.5, NONE, NONE, 2500, NONE, NONE } },
 	{ "a ratio behind the word of training", "[train] 100/1000 | loss=2.5\n[eval] 100/1000 | loss=9\n",
 	  1, 100, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "the lowest of several ranks", "[rank1]: step 5 loss 9\n[rank0]: step 5 loss 2.5\n[rank1]: step 5 loss 9\n",
+	  1, 5, { 2.5, NONE, NONE, NONE, NONE, NONE } },
 	{ "an epoch by its unit", "第2轮 [50/200] 损失=0.5\n",
 	  1, 250, { 0.5, NONE, NONE, NONE, NONE, NONE } },
 	/* What the numbers answer. */

@@ -72,6 +72,7 @@ struct meaning {
 	const char *text;
 	size_t size;
 	double stamp; /* of its prefix; NaN: none */
+	int64_t rank; /* -1: unknown */
 	int rc;
 	/* By enum meaning_steps. */
 	struct rule rules[MEANING_STEPS];
@@ -529,6 +530,8 @@ static int put_all(struct meaning *meaning, struct fields *names,
 			put_value(meaning, RECORD_STEPS, own->total);
 		keep_name(meaning, own, ROLE_STEP);
 	}
+	if (meaning->rank >= 0)
+		put_value(meaning, RECORD_RANK, (double)meaning->rank);
 	if (line->picks[LINE_EPOCH].has)
 		keep_name(meaning, &line->picks[LINE_EPOCH], ROLE_EPOCH);
 	meaning->found.data_time |= line->picks[LINE_DATA_TIME].has;
@@ -630,8 +633,8 @@ static void end_record(void *arg)
 }
 
 int meaning_read(struct meaning *meaning, struct fields *names,
-		 const char *text, size_t size, double stamp, rules_fn *fn,
-		 void *arg)
+		 const char *text, size_t size, double stamp, int64_t rank,
+		 rules_fn *fn, void *arg)
 {
 	meaning->names = names;
 	meaning->fn = fn;
@@ -639,6 +642,7 @@ int meaning_read(struct meaning *meaning, struct fields *names,
 	meaning->text = text;
 	meaning->size = size;
 	meaning->stamp = stamp;
+	meaning->rank = rank;
 	meaning->found.fractions |= isfinite(stamp) && stamp != floor(stamp);
 	meaning->rc = 0;
 	meaning->line.flush = end_record;

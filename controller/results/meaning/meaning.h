@@ -63,11 +63,11 @@ struct meaning *meaning_new(const struct lexicon *lexicon, struct error *err);
 void meaning_free(struct meaning *meaning);
 
 /* Read a line, without its prefix, whose clock is `stamp` (line_clock.h; NaN:
- * none). As rules_match().
+ * none) and which this rank has printed (-1: unknown). As rules_match().
  */
 int meaning_read(struct meaning *meaning, struct fields *names,
-		 const char *text, size_t size, double stamp, rules_fn *fn,
-		 void *arg);
+		 const char *text, size_t size, double stamp, int64_t rank,
+		 rules_fn *fn, void *arg);
 
 /* Is it reading a table, whose rows have no names? */
 bool meaning_in_table(const struct meaning *meaning);
