@@ -204,6 +204,22 @@ must wait_job "$JOB" completed 30
 is "$(streams "$JOB")" "node-0.f0 node-1.f1" \
 	"each node's pattern is filled with its rank"
 
+# Launchers write what their ranks print into files alone.
+must submit_tool broken nodes=2 retries=0 'follow=["/out*"]' \
+	append '/out${NODE_RANK}' \
+	'[rank${NODE_RANK}]: Traceback (most recent call last):' , \
+	append '/out${NODE_RANK}' \
+	'[rank${NODE_RANK}]:   File "/fit.py", line 1, in f' , \
+	append '/out${NODE_RANK}' \
+	'[rank${NODE_RANK}]: RuntimeError: shard ${NODE_RANK} is corrupt' , \
+	exit 1
+must wait_job "$JOB" failed 30
+like "$(job_get "$JOB" '.reason | "\(.class) \(.stream) \(.task) \(.rank)"')" \
+	'^data node-([01])\.out\1 \1 \1$' \
+	"a file that was followed says why the job failed"
+like "$(job_get "$JOB" .text)" 'RuntimeError: shard [01] is corrupt$' \
+	"and its line stands in the reason"
+
 must wait_sweep "$SWEEP" 20
 ok 'cluster_clean' "nothing is left on the nodes"
 done_testing

@@ -139,7 +139,7 @@ static int lexicon_read_names(struct lexicon *lexicon,
 	for (int role = 0; role < MEANING_ROLES; role++) {
 		const struct value *list = value_get(names, role_names[role]);
 
-		for (size_t i = 0; i < value_count(list); i++) {
+		for (size_t i = 0; list && i < value_count(list); i++) {
 			const struct value *one = value_at(list, i);
 			struct word *word = word_add(lexicon, CLASS_NAME,
 						     value_text(one), one, err);
@@ -205,7 +205,7 @@ struct lexicon *lexicon_new(const struct value *meaning, struct error *err)
 	for (int kind = 0; kind < WORD_KINDS; kind++) {
 		const struct value *list = value_get(meaning, lists[kind]);
 
-		for (size_t i = 0; i < value_count(list); i++)
+		for (size_t i = 0; list && i < value_count(list); i++)
 			if (!word_add(lexicon, CLASS_WORDS + kind,
 				      value_text(value_at(list, i)),
 				      value_at(list, i), err))
