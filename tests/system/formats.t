@@ -122,6 +122,17 @@ is "$(job_get "$JOB" '.result.flags | map(select(.code == "by-meaning")) | lengt
 run cli report "$SWEEP" --recompute --format json
 ok 'grep -q "1 results\? recomputed, 0 differ" "$BED/err"' \
 	"and it is read again in the same way"
+run cli show job "$JOB"
+ok 'grep -q "by their meaning" "$BED/out" && ! grep -q "metrics:" "$BED/out"' \
+	"show job says so"
+printf ':::MLLOG {"key": "%s", "value": %s, "time_ms": 1, "metadata": {}}\n' \
+	eval_accuracy 0.75 run_stop null >"$BED/host/unseen/log"
+must submit_tool unseen log=auto show /host/log
+must wait_job "$JOB" completed 30
+is "$(job_get "$JOB" '"\(.provenance.log) \(.result.metrics.eval_accuracy)"')" \
+	'mlperf 0.75' "a log with figures of the whole run alone has a format, too"
+run cli show job "$JOB"
+ok 'grep -q "metrics: .*eval_accuracy.*0.75" "$BED/out"' "and show job has them"
 must submit_tool nothing log=auto print 1000
 must wait_job "$JOB" failed 30
 is "$(job_get "$JOB" .failure)" no-metric "nor does one that is in none"

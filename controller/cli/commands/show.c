@@ -135,7 +135,8 @@ static void print_chosen(FILE *out, const char *title, const cJSON *object,
 		char value[4000];
 
 		if (!item || cJSON_IsNull(item) ||
-		    (cJSON_IsArray(item) && !item->child))
+		    ((cJSON_IsArray(item) || cJSON_IsObject(item)) &&
+		     !item->child))
 			continue;
 		if (!titled)
 			fprintf(out, "%s:\n", title);
@@ -163,6 +164,7 @@ static void job_summary_print(struct cli *cli, const struct job_info *job,
 		"mfu",
 		"loss",
 		"memory_mib",
+		"metrics",
 		"text",
 		"flags",
 		NULL,
