@@ -3,9 +3,9 @@
  *	{"acc": 0.71, "bandwidth_gbps": 182.5}
  *
  * A metric that the program prints for the whole run is its last value; for a
- * rule with `metric` (log_rules.h) it is the mean over all ranks that print
- * it. A metric that is printed for each step is the value that its rule takes,
- *by default the median after the warm-up.
+ * rule with `metric` (log_rules.h) it is the mean over all ranks that print it.
+ * A metric that is printed for each step is the value that its rule takes, by
+ * default the median after the warm-up.
  */
 #ifndef CONTROLLER_RESULTS_METRICS_H
 #define CONTROLLER_RESULTS_METRICS_H

@@ -139,7 +139,7 @@ int main(void)
 		      "characters");
 	/* A log that was cut while it was written begins with zeros. */
 	memset(random, 0, sizeof(random));
-	memcpy(random + sizeof(random) - 4, "end\n", 4);
+	random[sizeof(random) - 1] = '\n';
 	write_file(random, sizeof(random));
 	reads("", "zeros are read");
 	unlink(path);

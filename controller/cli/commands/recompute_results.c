@@ -199,8 +199,7 @@ static const char *log_format(const struct recompute_results *reread,
 			      const struct result_info *row)
 {
 	const struct measure_spec *measure = &row->setup->measure;
-	const char *name =
-		reread->framework ? reread->framework : measure->log;
+	const char *name = reread->framework ? reread->framework : measure->log;
 
 	/* The format by which the log was read when the job ended. */
 	if (!name || !strcmp(name, "auto"))

@@ -19,24 +19,24 @@
 /* What a record takes from a line. */
 /* clang-format off */
 static const struct {
-	enum line_value value;
 	const char *field;
+	enum line_value value;
 	enum meaning_role role;
 } taken[] = {
-	{ LINE_LOSS, "loss", ROLE_LOSS },
-	{ LINE_MS, "iteration_ms", ROLE_STEP_TIME },
-	{ LINE_TOKENS, "tokens_per_second", ROLE_TOKENS },
-	{ LINE_TOKENS_PER_DEVICE, "tokens_per_second_per_device", ROLE_TOKENS_PER_DEVICE },
-	{ LINE_SAMPLES, "samples_per_second", ROLE_SAMPLES },
-	{ LINE_SAMPLES_PER_DEVICE, "samples_per_second_per_device", ROLE_SAMPLES },
-	{ LINE_MEMORY, "memory_mib", ROLE_MEMORY },
-	{ LINE_LR, "lr", ROLE_LR },
-	{ LINE_GRAD_NORM, "grad_norm", ROLE_GRAD_NORM },
-	{ LINE_ACCURACY, "accuracy", ROLE_ACCURACY },
-	{ LINE_GLOBAL_BATCH, "global_batch", ROLE_GLOBAL_BATCH },
-	{ LINE_CONSUMED_SAMPLES, "consumed_samples", ROLE_CONSUMED_SAMPLES },
-	{ LINE_CONSUMED_TOKENS, "consumed_tokens", ROLE_CONSUMED_TOKENS },
-	{ LINE_SAMPLES_DONE, "samples_in_epoch", ROLE_CONSUMED_SAMPLES },
+	{ "loss", LINE_LOSS, ROLE_LOSS },
+	{ "iteration_ms", LINE_MS, ROLE_STEP_TIME },
+	{ "tokens_per_second", LINE_TOKENS, ROLE_TOKENS },
+	{ "tokens_per_second_per_device", LINE_TOKENS_PER_DEVICE, ROLE_TOKENS_PER_DEVICE },
+	{ "samples_per_second", LINE_SAMPLES, ROLE_SAMPLES },
+	{ "samples_per_second_per_device", LINE_SAMPLES_PER_DEVICE, ROLE_SAMPLES },
+	{ "memory_mib", LINE_MEMORY, ROLE_MEMORY },
+	{ "lr", LINE_LR, ROLE_LR },
+	{ "grad_norm", LINE_GRAD_NORM, ROLE_GRAD_NORM },
+	{ "accuracy", LINE_ACCURACY, ROLE_ACCURACY },
+	{ "global_batch", LINE_GLOBAL_BATCH, ROLE_GLOBAL_BATCH },
+	{ "consumed_samples", LINE_CONSUMED_SAMPLES, ROLE_CONSUMED_SAMPLES },
+	{ "consumed_tokens", LINE_CONSUMED_TOKENS, ROLE_CONSUMED_TOKENS },
+	{ "samples_in_epoch", LINE_SAMPLES_DONE, ROLE_CONSUMED_SAMPLES },
 };
 /* clang-format on */
 #define TAKEN (sizeof(taken) / sizeof(taken[0]))

@@ -141,7 +141,7 @@ bool table_rows_read(const struct table_rows *table, struct notation *notation,
 	if (!size || (table->mark != ' ' && !memchr(text, table->mark, size)))
 		return false;
 	count = cells_split(text, size, table->mark, false, cells);
-	if (count != table->count)
+	if (!count || count != table->count)
 		return false;
 	if (!notation_number(cells[0].text, cells[0].size, &number))
 		return false;

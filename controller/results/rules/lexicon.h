@@ -7,10 +7,14 @@
  *	meaning:
  *	  names: {step: [global_step, iter], loss: [train_loss, loss], ...}
  *	  units: {second: {s: 1, ms: 0.001}, token: {tok: 1}, ...}
+ *
  *	  fillers: [train]	before a name they change nothing
- *	  others: [val]		what they stand before is no value of the
- *training levels: [info]	a name begins behind them marks: [loss]
- *texts of which every line that is read has one
+ *
+ *	  others: [val]		values behind these are not of the training
+ *
+ *	  levels: [info]	a name begins behind them
+ *
+ *	  marks: [loss]		every line that is read has one of these texts
  *
  * A word is in lower case, with '_' between its parts.
  */
