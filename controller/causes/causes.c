@@ -211,6 +211,7 @@ static bool teardown_follows(const struct causes *causes,
 		const struct cause *cause = &causes->all[i];
 
 		if (!cause->meaning->final && !cause->meaning->teardown &&
+		    cause->class != CAUSE_COMMUNICATION &&
 		    cause->progress == causes->progress)
 			return true;
 	}

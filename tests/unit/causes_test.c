@@ -238,6 +238,10 @@ static const struct {
 	  "  what():  invalid device pointer: 0x54\n",
 	  "error", -1, 1,
 	  "RuntimeError: HIP error: no kernel image is available" },
+	{ "and before the abort that the shell tells",
+	  "ValueError: bad oar\nterminate called without an active exception\n"
+	  "Aborted (core dumped)\n",
+	  "error", -1, 1, "ValueError: bad oar" },
 	{ "an abort comes before the connections that it closes",
 	  "Fatal Python error: Aborted\n\n"
 	  TRACEBACK "RuntimeError: [pair.cc:5] Connection reset by peer [::1]:1\n"
