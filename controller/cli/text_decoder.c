@@ -86,8 +86,14 @@ static int decoder_begin(struct text_decoder *decoder,
 	decoder->begun = true;
 	decoder->unit = 1;
 	for (size_t i = 0; i < sizeof(encodings) / sizeof(encodings[0]); i++)
+		/* Blanks and digits have zeros in these; "\xff\xfe" may also
+		 * be garbage before a text of bytes.
+		 */
 		if (size >= encodings[i].size &&
-		    !memcmp(bytes, encodings[i].mark, encodings[i].size)) {
+		    !memcmp(bytes, encodings[i].mark, encodings[i].size) &&
+		    (encodings[i].unit == 1 ||
+		     memchr(bytes + encodings[i].size, 0,
+			    size - encodings[i].size))) {
 			decoder->unit = encodings[i].unit;
 			decoder->big_endian = encodings[i].big_endian;
 			return (int)encodings[i].size;

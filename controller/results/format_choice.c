@@ -16,7 +16,7 @@
 #define ROUND_BYTES (1u << 16)   /* between two comparisons */
 #define STAMPS_BYTES (1u << 15)  /* of the clocks of these lines */
 #define PIECE_BYTES (1u << 15)   /* that all formats read at once */
-#define MUCH_MORE 2              /* times the steps */
+#define MUCH_MORE 16             /* times the steps */
 
 struct format_choice {
 	struct extract *extracts[FORMAT_CHOICE_MAX];

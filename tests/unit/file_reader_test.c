@@ -118,6 +118,8 @@ int main(void)
 	reads(TEXT, "UTF-8");
 	write_file("\xef\xbb\xbf" TEXT, strlen(TEXT) + 3);
 	reads(TEXT, "UTF-8 with a mark");
+	write_file("\xff\xfe" TEXT, strlen(TEXT) + 2);
+	reads("\xff\xfe" TEXT, "garbage that looks like a mark");
 	check_wide(true, false, "UTF-16");
 	check_wide(true, true, "UTF-16, the high byte first");
 	check_wide(false, false, "UTF-32");
