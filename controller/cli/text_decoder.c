@@ -9,6 +9,7 @@
 
 #define LOOKED_AT 4096   /* bytes at the start of a file */
 #define CONTROL_SHARE 16 /* one control character in so many bytes: no text */
+#define ZERO_SHARE 16    /* one zero in so many bytes: UTF-16 */
 #define PIECE 4096       /* bytes of UTF-8 that are delivered at once */
 #define REPLACEMENT 0xfffd
 
@@ -78,6 +79,19 @@ static int refuse_binary(const struct text_decoder *decoder,
 			 decoder->name, controls, size);
 }
 
+/* Has it as many zeros as blanks and digits have in UTF-16? "\xff\xfe" may also
+ * be garbage before a text of bytes.
+ */
+static bool has_zeros(const unsigned char *bytes, size_t size)
+{
+	size_t zeros = 0;
+
+	size = size < LOOKED_AT ? size : LOOKED_AT;
+	for (size_t i = 0; i < size; i++)
+		zeros += !bytes[i];
+	return zeros * ZERO_SHARE >= size;
+}
+
 /* Find the encoding; the size of its mark, or -1: it is no text. */
 static int decoder_begin(struct text_decoder *decoder,
 			 const unsigned char *bytes, size_t size,
@@ -86,14 +100,9 @@ static int decoder_begin(struct text_decoder *decoder,
 	decoder->begun = true;
 	decoder->unit = 1;
 	for (size_t i = 0; i < sizeof(encodings) / sizeof(encodings[0]); i++)
-		/* Blanks and digits have zeros in these; "\xff\xfe" may also
-		 * be garbage before a text of bytes.
-		 */
 		if (size >= encodings[i].size &&
 		    !memcmp(bytes, encodings[i].mark, encodings[i].size) &&
-		    (encodings[i].unit == 1 ||
-		     memchr(bytes + encodings[i].size, 0,
-			    size - encodings[i].size))) {
+		    (encodings[i].unit == 1 || has_zeros(bytes, size))) {
 			decoder->unit = encodings[i].unit;
 			decoder->big_endian = encodings[i].big_endian;
 			return (int)encodings[i].size;
