@@ -1,14 +1,17 @@
-/* image_operation_load.c - images that come as contents, from a file.
+/* image_operation_load.c - images that come as blobs, from a file.
  *
- * The bundle is fetched, then its parts one after another, each also from nodes
- * that are still getting it (fetch.h), and while it is still being sent to the
- * controller. The engine gets them as one tar file, each as soon as it is here
- * and its hash is checked. What it has already is not fetched, neither images
- * nor layers below them; an engine that wants these all the same gets them.
+ * The bundle is fetched, then its configs, then its layers one after another,
+ * each also from nodes that are still getting it (fetch.h), and while it is
+ * still being sent to the controller. The engine gets an archive that is made
+ * of them, each as soon as it is here and its hash is checked. What the engine
+ * has already is not fetched, neither images nor layers below them; an engine
+ * that wants these all the same gets them.
+ *
+ * An image counts as brought by Regatta if its config came with this bundle,
+ * and the engine then had it: a load that fails leaves no claim.
  */
 #include "agent/images/image_inventory.h"
 #include "agent/images/image_layers.h"
-#include "agent/images/image_names.h"
 #include "agent/images/image_operations_internal.h"
 
 #include "protocol/base/file.h"
@@ -16,25 +19,50 @@
 #include "protocol/message/json_get.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
+
+#define ID_SIZE (CONTENT_HASH_SIZE + 8)
 
 struct load {
 	struct image_operation operation;
 	struct fetch_wait *wait;
-	uint64_t here; /* bytes of the fetched contents */
 	struct image_bundle bundle;
-	bool known;        /* the bundle was read */
+	bool known;                 /* the bundle was read */
+	struct image_chain *chains; /* of its images */
+	size_t chains_count;
 	size_t image, tag; /* image and tag of the next inspect */
 	bool lacked;       /* the engine lacks the present image */
 	bool lacks;        /* the engine lacks an image or a name */
-	size_t config;     /* index of the next config to fetch */
+	bool *claimed;     /* of its images: entered as coming */
 	struct image_layers_call *layers;
 	bool looked;               /* the engine's layers were compared */
-	bool less;                 /* layers were dropped from the bundle */
-	size_t entry;              /* index of the next entry to fetch */
-	struct assembly *assembly; /* the tar file that the engine reads */
-	bool late; /* the engine gets it only when all is fetched */
+	size_t blob;               /* index of the next one to fetch */
+	uint64_t here;             /* bytes of the fetched blobs */
+	struct assembly *assembly; /* the archive that the engine reads */
+	bool less;                 /* layers are left out of it */
+	bool late;      /* the engine gets it only when all is fetched */
+	bool loaded;    /* the engine has read it; its images are looked at */
+	char said[120]; /* by the engine, last */
 };
+
+static void load_id(const struct image_bundle_image *image, char id[ID_SIZE])
+{
+	snprintf(id, ID_SIZE, "sha256:%s", image->config);
+}
+
+/* Forget the entries of images that the engine did not get. */
+static void load_unclaim(struct load *load, size_t at)
+{
+	char id[ID_SIZE];
+
+	if (!load->claimed || !load->claimed[at])
+		return;
+	load_id(&load->bundle.images[at], id);
+	image_usage_failed(load->operation.config->usage, id);
+	load->claimed[at] = false;
+}
 
 static void load_again(struct image_operation *operation)
 {
@@ -51,23 +79,68 @@ static void load_clear(struct image_operation *operation)
 		fetch_release(load->wait);
 	image_layers_cancel(load->layers);
 	assembly_free(load->assembly);
+	for (size_t i = 0; i < load->bundle.images_count; i++)
+		load_unclaim(load, i);
+	for (size_t i = 0; i < load->chains_count; i++)
+		image_chain_clear(&load->chains[i]);
+	free(load->chains);
+	free(load->claimed);
 	image_bundle_clear(&load->bundle);
+}
+
+/* This machine, as images call it. */
+static void load_platform(char *to, size_t size)
+{
+	/* clang-format off */
+	static const char *const names[][2] = {
+		{ "x86_64", "amd64" }, { "aarch64", "arm64" },
+		{ "armv7l", "arm" }, { "i686", "386" },
+		{ "loongarch64", "loong64" },
+	};
+	/* clang-format on */
+	struct utsname machine;
+	const char *name = machine.machine;
+
+	uname(&machine);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(machine.machine, names[i][0]))
+			name = names[i][1];
+	snprintf(to, size, "linux/%s", name);
 }
 
 static int read_bundle(struct load *load, struct error *err)
 {
+	struct image_bundle *bundle = &load->bundle;
 	owned(buffer_clear) struct buffer text;
+	char platform[80];
 
 	buffer_init(&text, IMAGE_BUNDLE_BYTES_MAX);
+	load_platform(platform, sizeof(platform));
 	if (blob_store_text(load->operation.config->contents,
 			    load->operation.order.order, &text, err) < 0 ||
-	    image_bundle_parse(text.data, text.size, &load->bundle, err) < 0 ||
-	    image_names_reduce(&load->bundle, err) < 0)
+	    image_bundle_parse(text.data, text.size, bundle, err) < 0 ||
+	    image_bundle_choose(bundle, platform, err) < 0)
 		return -1;
+	load->chains = calloc(bundle->images_count, sizeof(*load->chains));
+	load->claimed = calloc(bundle->images_count, sizeof(*load->claimed));
+	if (!load->chains || !load->claimed)
+		return error_nomem(err, "image file");
 	load->known = true;
-	load->operation.total = image_bundle_bytes(&load->bundle);
+	load->operation.total = image_bundle_bytes(bundle);
 	return 0;
 }
+
+static int read_config(struct load *load, struct error *err)
+{
+	const struct image_bundle_image *image =
+		&load->bundle.images[load->chains_count];
+
+	return image_chain_read(load->operation.config->contents, image->config,
+				image->layers.count,
+				&load->chains[load->chains_count++], err);
+}
+
+/* Fetching. */
 
 static void load_take_progress(void *arg, uint64_t bytes, uint64_t total)
 {
@@ -77,41 +150,24 @@ static void load_take_progress(void *arg, uint64_t bytes, uint64_t total)
 	image_operation_tell_sometimes(&load->operation);
 }
 
-/* The next entry was fetched, or has no content. -1: the load has failed. */
-static int pass_entry(struct load *load)
-{
-	struct error err;
-
-	if (image_names_check(load->operation.config->contents, &load->bundle,
-			      load->entry, &err) < 0) {
-		image_operation_fail(&load->operation, &err);
-		return -1;
-	}
-	load->entry++;
-	return 0;
-}
-
-static void on_fetched(void *arg, const struct error *err)
+static void load_fetched(void *arg, const struct error *given)
 {
 	struct load *load = arg;
-	struct error why;
+	struct error err;
+	int rc = 0;
 
 	load->wait = NULL;
-	if (err) {
-		image_operation_fail(&load->operation, err);
+	if (given)
+		rc = error_set(&err, given->code, "%s", given->text);
+	else if (!load->known)
+		rc = read_bundle(load, &err);
+	else if (load->chains_count < load->bundle.images_count)
+		rc = read_config(load, &err);
+	else
+		load->here += load->bundle.blobs[load->blob++].bytes;
+	if (rc < 0) {
+		image_operation_fail(&load->operation, &err);
 		return;
-	}
-	if (!load->known) {
-		if (read_bundle(load, &why) < 0) {
-			image_operation_fail(&load->operation, &why);
-			return;
-		}
-	} else if (!load->looked) {
-		load->config++;
-	} else {
-		load->here += load->bundle.entries[load->entry].bytes;
-		if (pass_entry(load) < 0)
-			return;
 	}
 	load->operation.done = load->here;
 	image_operation_step_in(&load->operation, 0);
@@ -124,34 +180,20 @@ static void load_fetch_part(struct load *load, const char *hash)
 	image_operation_tell_sometimes(&load->operation);
 	load->wait =
 		fetch_begin(load->operation.config->fetches, hash, load->known,
-			    load_take_progress, on_fetched, load, &err);
+			    load_take_progress, load_fetched, load, &err);
 	if (!load->wait)
 		image_operation_fail(&load->operation, &err);
 }
 
-/* Go to the next image. An image that the engine lacks is recorded as loaded by
- * Regatta.
- */
-static void next_image(struct load *load, bool lacked)
-{
-	const struct image_bundle_image *image =
-		&load->bundle.images[load->image];
-	struct error err;
+/* What the engine has before. */
 
-	load->lacks |= lacked;
-	if (lacked && image_usage_coming(load->operation.config->usage,
-					 image->id, IMAGE_LOADED, &err) < 0) {
-		image_operation_fail(&load->operation, &err);
-		return;
-	}
-	load->tag = 0;
-	load->lacked = false;
-	if (++load->image < load->bundle.images_count || load->lacks) {
-		image_operation_step_in(&load->operation, 0);
-		return;
-	}
-	load->operation.done = load->operation.total;
-	image_operation_succeed(&load->operation, NULL);
+static bool load_is_image(const struct load *load, const cJSON *answer)
+{
+	const char *id = json_get_text(answer, "Id");
+	char want[ID_SIZE];
+
+	load_id(&load->bundle.images[load->image], want);
+	return id && !strcmp(id, want);
 }
 
 /* The engine has another image of that name. -1: the load has failed. */
@@ -177,15 +219,42 @@ static int load_take_name(struct load *load, const char *name,
 	return -1;
 }
 
-/* Ask for each name, even if the engine lacks the image. */
-static void next_tag(struct load *load, const struct image_bundle_image *image)
+/* Record an image that the engine lacks as loaded by Regatta. */
+static int load_claim(struct load *load, struct error *err)
 {
-	if (load->tag >= image->tags.count) {
-		next_image(load, load->lacked);
+	char id[ID_SIZE];
+
+	load_id(&load->bundle.images[load->image], id);
+	load->claimed[load->image] = true;
+	return image_usage_coming(load->operation.config->usage, id,
+				  IMAGE_LOADED, err);
+}
+
+static void load_next_image(struct load *load)
+{
+	struct error err;
+
+	if (load->lacked && load_claim(load, &err) < 0) {
+		image_operation_fail(&load->operation, &err);
 		return;
 	}
-	load->tag++;
+	load->lacks |= load->lacked;
+	load->lacked = false;
+	load->tag = 0;
+	load->image++;
 	image_operation_step_in(&load->operation, 0);
+}
+
+/* Ask for each name, even if the engine lacks the image. */
+static void load_next_tag(struct load *load)
+{
+	const struct image_bundle_image *image =
+		&load->bundle.images[load->image];
+
+	if (load->tag++ < image->tags.count)
+		image_operation_step_in(&load->operation, 0);
+	else
+		load_next_image(load);
 }
 
 /* Answer to an inspect by the id, then by each name of the image. */
@@ -194,122 +263,207 @@ static void load_inspected(void *arg, const struct error *err, cJSON *answer)
 	struct load *load = arg;
 	const struct image_bundle_image *image =
 		&load->bundle.images[load->image];
-	const char *id = json_get_text(answer, "Id");
-	bool same = !err && id && !strcmp(id, image->id);
+	bool same = !err && load_is_image(load, answer);
 
 	load->operation.call = NULL;
 	if (err && image_operation_retry(&load->operation, err))
 		return;
-	if (!same && load->tag) {
-		load->lacks = true; /* the engine lacks only a name */
-		if (!err &&
-		    load_take_name(load, image->tags.items[load->tag - 1],
-				   answer) < 0)
-			return;
-		next_tag(load, image);
-	} else {
-		load->lacked |= !same;
-		next_tag(load, image);
-	}
+	if (load->tag)
+		load->lacks |= !same;
+	else
+		load->lacked = !same;
+	if (load->tag && !same && !err &&
+	    load_take_name(load, image->tags.items[load->tag - 1], answer) < 0)
+		return;
+	load_next_tag(load);
 }
 
-static void load_inspect_image(struct load *load)
+/* By the id, or by the name before load->tag. */
+static void load_inspect(struct load *load, engine_done_fn *done)
+{
+	const struct image_bundle_image *image =
+		&load->bundle.images[load->image];
+	char id[ID_SIZE];
+	struct error err;
+
+	load_id(image, id);
+	load->operation.call =
+		engine_image_inspect(load->operation.config->engine,
+				     load->tag
+					     ? image->tags.items[load->tag - 1]
+					     : id,
+				     IMAGE_OPERATION_CALL_MS, done, load, &err);
+	if (!load->operation.call)
+		image_operation_fail(&load->operation, &err);
+}
+
+/* Layers that the engine need not get. */
+
+/* Does the engine have this layer in each image that contains it? */
+static bool load_blob_is_spare(const struct load *load, const char *hash)
+{
+	bool there = false;
+
+	for (size_t i = 0; i < load->bundle.images_count; i++) {
+		const struct image_bundle_image *image =
+			&load->bundle.images[i];
+
+		if (!strcmp(image->config, hash))
+			return false;
+		for (size_t k = 0; k < image->layers.count; k++) {
+			if (strcmp(image->layers.items[k], hash) != 0)
+				continue;
+			if (k >= load->chains[i].there)
+				return false;
+			there = true;
+		}
+	}
+	return there;
+}
+
+/* Layers of images of another platform are in none of them. */
+static bool load_blob_is_used(const struct load *load, const char *hash)
+{
+	for (size_t i = 0; i < load->bundle.images_count; i++)
+		if (!strcmp(load->bundle.images[i].config, hash) ||
+		    strings_has(&load->bundle.images[i].layers, hash))
+			return true;
+	return false;
+}
+
+/* less: without the layers that the engine has. */
+static void load_begin(struct load *load, bool less)
+{
+	load->looked = true;
+	load->less = load->late = false;
+	load->blob = 0;
+	load->here = 0;
+	for (size_t i = 0; i < load->bundle.blobs_count; i++) {
+		struct image_bundle_blob *blob = &load->bundle.blobs[i];
+		bool has = less && load_blob_is_spare(load, blob->hash);
+
+		load->less |= has;
+		blob->spare = has || !load_blob_is_used(load, blob->hash);
+	}
+	load->operation.phase = "fetching";
+	load->operation.done = 0;
+	load->operation.total = image_bundle_bytes(&load->bundle);
+	image_operation_step_in(&load->operation, 0);
+}
+
+static void load_compared(void *arg)
+{
+	struct load *load = arg;
+
+	load->layers = NULL;
+	load_begin(load, true);
+}
+
+static void load_compare(struct load *load)
+{
+	struct error err;
+
+	load->layers = image_layers_begin(load->operation.config->engine,
+					  load->chains, load->chains_count,
+					  load_compared, load, &err);
+	if (load->layers)
+		return;
+	log_debug("layers are not compared: %s", err.text);
+	load_begin(load, false);
+}
+
+/* Start again with all layers; fetched ones are kept. */
+static void load_whole(struct load *load)
+{
+	if (load->wait)
+		fetch_release(take(load->wait));
+	assembly_free(take(load->assembly));
+	load->loaded = false;
+	load_begin(load, false);
+}
+
+/* What the engine has afterwards. */
+
+static void load_lost(struct load *load)
 {
 	const struct image_bundle_image *image =
 		&load->bundle.images[load->image];
 	struct error err;
 
-	load->operation.call =
-		engine_image_inspect(load->operation.config->engine,
-				     load->tag
-					     ? image->tags.items[load->tag - 1]
-					     : image->id,
-				     IMAGE_OPERATION_CALL_MS, load_inspected,
-				     load, &err);
-	if (!load->operation.call)
-		image_operation_fail(&load->operation, &err);
+	if (load->less) {
+		load_whole(load);
+		return;
+	}
+	error_set(&err, EIO,
+		  "the engine has read the images, but has no %.120s: %s",
+		  image->tags.count ? image->tags.items[0] : image->config,
+		  load->said);
+	image_operation_fail(&load->operation, &err);
 }
 
-static bool load_entry_is_spare(const struct image_bundle_entry *entry,
-				const void *spare)
-{
-	return entry->content && strings_has(spare, entry->content);
-}
-
-/* Drop the layers that the engine has from the bundle. */
-static void on_layers(void *arg, const struct strings *spare)
+/* An engine may know the image by another id than that of its config. What has
+ * just been loaded by that name, with these layers, is the image.
+ */
+static void load_found(void *arg, const struct error *err, cJSON *answer)
 {
 	struct load *load = arg;
+	const struct image_bundle_image *image =
+		&load->bundle.images[load->image];
+	const cJSON *layers = json_get(json_get(answer, "RootFS"), "Layers");
+	const char *id = json_get_text(answer, "Id");
+	char want[ID_SIZE];
 
-	load->layers = NULL;
-	load->looked = true;
-	load->less = image_bundle_drop(&load->bundle, load_entry_is_spare,
-				       spare) > 0;
-	load->operation.total = image_bundle_bytes(&load->bundle);
-	image_operation_step_in(&load->operation, 0);
-}
-
-static bool is_part(const struct image_bundle *bundle, const char *hash)
-{
-	for (size_t i = 0; i < bundle->entries_count; i++)
-		if (bundle->entries[i].content &&
-		    !strcmp(bundle->entries[i].content, hash))
-			return true;
-	return false;
-}
-
-/* Fetch the configs first: they list the layers. */
-static void load_fetch_configs(struct load *load)
-{
-	const struct image_bundle *bundle = &load->bundle;
-	struct error err;
-
-	while (load->config < bundle->images_count) {
-		const char *hash =
-			strchr(bundle->images[load->config].id, ':') + 1;
-
-		if (is_part(bundle, hash)) {
-			load_fetch_part(load, hash);
-			return;
-		}
-		load->config++;
-	}
-	load->layers = image_layers_begin(load->operation.config->engine,
-					  load->operation.config->contents,
-					  &load->bundle, on_layers, load, &err);
-	if (load->layers)
+	load->operation.call = NULL;
+	if (err && image_operation_retry(&load->operation, err))
 		return;
-	log_debug("layers are not compared: %s", err.text);
-	load->looked = true;
+	if (!err && id &&
+	    (load_is_image(load, answer) ||
+	     (load->tag &&
+	      image_chain_equals(&load->chains[load->image], layers)))) {
+		load_id(image, want);
+		image_usage_used(load->operation.config->usage, want, id);
+		load->claimed[load->image] = false;
+		load->tag = 0;
+	} else if (load->tag < image->tags.count) {
+		load->tag++;
+	} else if (image->tags.count) {
+		load_lost(load);
+		return;
+	} else {
+		load_unclaim(load, load->image);
+		load->tag = 0;
+	}
 	image_operation_step_in(&load->operation, 0);
 }
 
-/* Start again with the whole bundle; fetched contents are kept. */
-static void load_whole(struct load *load)
+static void load_check(struct load *load)
 {
-	struct error err;
-
-	if (load->wait)
-		fetch_release(take(load->wait));
-	assembly_free(take(load->assembly));
-	image_bundle_clear(&load->bundle);
-	load->less = load->late = false;
-	load->entry = 0;
-	load->here = 0;
-	load->operation.phase = "fetching";
-	if (read_bundle(load, &err) < 0)
-		image_operation_fail(&load->operation, &err);
-	else
-		image_operation_step_in(&load->operation, 0);
+	while (load->image < load->bundle.images_count &&
+	       !load->claimed[load->image])
+		load->image++;
+	if (load->image < load->bundle.images_count) {
+		load_inspect(load, load_found);
+		return;
+	}
+	load->operation.done = load->operation.total;
+	image_operation_succeed(&load->operation, NULL);
 }
 
-static void on_object(void *arg, const cJSON *object)
+/* The upload. */
+
+static void load_said(void *arg, const cJSON *object)
 {
+	struct load *load = arg;
+	const char *text = json_get_text(object, "stream");
+
+	if (text)
+		snprintf(load->said, sizeof(load->said), "%.*s",
+			 (int)strcspn(text, "\r\n"), text);
 }
 
 static bool load_has_all(const struct load *load)
 {
-	return load->entry == load->bundle.entries_count;
+	return load->blob == load->bundle.blobs_count;
 }
 
 /* If the engine ended the upload before all was fetched, it gets all of it
@@ -325,7 +479,10 @@ static void loaded(void *arg, const struct error *err, cJSON *answer)
 		assembly_free(take(load->assembly));
 		load->late = true;
 	} else if (!err) {
-		image_operation_succeed(&load->operation, NULL);
+		assembly_free(take(load->assembly));
+		load->loaded = true;
+		load->image = load->tag = 0;
+		image_operation_step_in(&load->operation, 0);
 	} else if (image_operation_retry(&load->operation, err)) {
 		return;
 	} else if (strstr(err->text, "no space left on device")) {
@@ -345,19 +502,19 @@ static int give_engine(struct load *load)
 	struct error err;
 
 	if (load->assembly) {
-		assembly_let(load->assembly, load->entry);
+		assembly_let(load->assembly, load->blob);
 		engine_call_resume(load->operation.call);
 		return 0;
 	}
 	load->assembly = assembly_new(load->operation.config->contents,
 				      &load->bundle, &err);
 	if (load->assembly) {
-		assembly_let(load->assembly, load->entry);
+		assembly_let(load->assembly, load->blob);
 		load->operation.call =
 			engine_image_load(load->operation.config->engine,
 					  IMAGE_OPERATION_STALL_MS,
 					  assembly_read, load->assembly,
-					  on_object, loaded, load, &err);
+					  load_said, loaded, load, &err);
 	}
 	if (load->operation.call)
 		return 0;
@@ -365,28 +522,12 @@ static int give_engine(struct load *load)
 	return -1;
 }
 
-static void load_step(struct image_operation *operation)
+static void load_blobs(struct load *load)
 {
-	struct load *load = (struct load *)operation;
 	const struct image_bundle *bundle = &load->bundle;
 
-	if (!load->known) {
-		load_fetch_part(load, operation->order.order);
-		return;
-	}
-	if (load->image < bundle->images_count) {
-		load_inspect_image(load);
-		return;
-	}
-	if (!load->looked) {
-		load_fetch_configs(load);
-		return;
-	}
-	while (!load_has_all(load) &&
-	       (!bundle->entries[load->entry].content ||
-		image_bundle_repeats(bundle, load->entry)))
-		if (pass_entry(load) < 0)
-			return;
+	while (!load_has_all(load) && bundle->blobs[load->blob].spare)
+		load->blob++;
 	if (load_has_all(load)) {
 		load->operation.phase = "loading";
 		image_operation_tell(&load->operation);
@@ -395,7 +536,29 @@ static void load_step(struct image_operation *operation)
 	    give_engine(load) < 0)
 		return;
 	if (!load_has_all(load))
-		load_fetch_part(load, bundle->entries[load->entry].content);
+		load_fetch_part(load, bundle->blobs[load->blob].hash);
+}
+
+static void load_step(struct image_operation *operation)
+{
+	struct load *load = (struct load *)operation;
+	const struct image_bundle *bundle = &load->bundle;
+
+	if (!load->known)
+		load_fetch_part(load, operation->order.order);
+	else if (load->chains_count < bundle->images_count)
+		load_fetch_part(load,
+				bundle->images[load->chains_count].config);
+	else if (load->loaded)
+		load_check(load);
+	else if (load->image < bundle->images_count)
+		load_inspect(load, load_inspected);
+	else if (!load->lacks)
+		load_check(load);
+	else if (!load->looked)
+		load_compare(load);
+	else
+		load_blobs(load);
 }
 
 static void load_touch(struct image_operation *operation)
@@ -403,9 +566,9 @@ static void load_touch(struct image_operation *operation)
 	const struct load *load = (struct load *)operation;
 
 	blob_store_touch(operation->config->contents, operation->order.order);
-	for (size_t i = 0; i < load->bundle.entries_count; i++)
+	for (size_t i = 0; i < load->bundle.blobs_count; i++)
 		blob_store_touch(operation->config->contents,
-				 load->bundle.entries[i].content);
+				 load->bundle.blobs[i].hash);
 }
 
 static int load_allowed(const struct image_operation *operation,

@@ -1,4 +1,4 @@
-/* imagefile.c - splits an image file into contents and sends them.
+/* imagefile.c - finds the blobs of an image file and sends them.
  */
 #include "controller/cli/imagefile.h"
 
@@ -18,15 +18,15 @@
 struct image_file {
 	const char *path;
 	uint64_t size; /* of the file itself */
+	struct image_file_entries entries;
 	struct image_bundle bundle;
-	struct texts texts; /* of the small files in it */
-	size_t *places;     /* the number of each entry in the file */
 	image_file_progress_fn *progress;
 	void *arg;
 	/* The second reading. */
 	struct archive *in;
-	size_t at;    /* headers read; the bytes of the last one follow */
-	size_t entry; /* index of the entry that is being sent */
+	size_t at;                            /* headers read; the bytes of the
+						 last one follow */
+	const struct image_file_entry *entry; /* that is being sent */
 	uint64_t sent;
 	uint64_t total;
 	blob_transfer_progress_fn *sending;
@@ -71,55 +71,15 @@ static int next_header(struct image_file *file, struct archive_entry **entry,
 
 /* The first reading. */
 
-static struct image_bundle_entry *add_entry(struct image_file *file,
-					    const char *path, size_t place,
-					    struct error *err)
-{
-	struct image_bundle *bundle = &file->bundle;
-	struct image_bundle_entry *entries =
-		reallocarray(bundle->entries, bundle->entries_count + 1,
-			     sizeof(*entries));
-	size_t *places;
-
-	if (entries)
-		bundle->entries = entries;
-	places = reallocarray(file->places, bundle->entries_count + 1,
-			      sizeof(*places));
-	if (places)
-		file->places = places;
-	if (!entries || !places) {
-		error_nomem(err, "image file");
-		return NULL;
-	}
-	places[bundle->entries_count] = place;
-	entries += bundle->entries_count;
-	memset(entries, 0, sizeof(*entries));
-	entries->path = strdup(path);
-	if (!entries->path) {
-		error_nomem(err, "image file");
-		return NULL;
-	}
-	bundle->entries_count++;
-	return entries;
-}
-
-static char *hex_of(struct digest *digest)
-{
-	char hex[CONTENT_HASH_SIZE];
-
-	digest_hex(digest, hex);
-	return strdup(hex);
-}
-
 /* A blob's name is its hash: refuse a damaged one. */
 static int entry_check_name(const struct image_file *file,
-			    const struct image_bundle_entry *entry,
+			    const struct image_file_entry *entry,
 			    struct error *err)
 {
 	const char *name = strstr(entry->path, BLOBS);
 
 	if (!name || !content_hash_valid(name + strlen(BLOBS)) ||
-	    !strcmp(name + strlen(BLOBS), entry->content))
+	    !strcmp(name + strlen(BLOBS), entry->hash))
 		return 0;
 	return error_set(err, EINVAL,
 			 "%s: the bytes of \"%.90s\" do not match its "
@@ -129,7 +89,7 @@ static int entry_check_name(const struct image_file *file,
 
 /* Hash the entry's bytes; keep small JSON, which may be a manifest. */
 static int image_file_read_entry(struct image_file *file,
-				 struct image_bundle_entry *entry,
+				 struct image_file_entry *entry,
 				 struct error *err)
 {
 	struct digest digest;
@@ -137,7 +97,7 @@ static int image_file_read_entry(struct image_file *file,
 	bool small = true;
 	la_ssize_t got;
 
-	buffer_init(&text, TEXTS_SMALL);
+	buffer_init(&text, IMAGE_FILE_TEXT_MAX);
 	digest_init(&digest);
 	while ((got = archive_read_data(file->in, file->piece, PIECE)) > 0) {
 		digest_add(&digest, file->piece, (size_t)got);
@@ -154,14 +114,13 @@ static int image_file_read_entry(struct image_file *file,
 	}
 	if (got < 0)
 		return image_file_fail(file, err);
-	entry->content = hex_of(&digest);
-	if (!entry->content)
-		return error_nomem(err, "image file");
+	digest_hex(&digest, entry->hash);
 	if (entry_check_name(file, entry, err) < 0)
 		return -1;
-	return small && entry->bytes ? texts_add(&file->texts, entry->path,
-						 text.data, text.size, err)
-				     : 0;
+	return small && entry->bytes
+		       ? image_file_entry_keep(&file->entries, entry, text.data,
+					       text.size, err)
+		       : 0;
 }
 
 static int image_file_take_entry(struct image_file *file,
@@ -170,7 +129,7 @@ static int image_file_take_entry(struct image_file *file,
 {
 	const char *path = archive_entry_pathname(from);
 	const char *target = archive_entry_symlink(from);
-	struct image_bundle_entry *entry;
+	struct image_file_entry *entry;
 
 	if (archive_entry_filetype(from) == AE_IFDIR || !path)
 		return 0;
@@ -180,17 +139,11 @@ static int image_file_take_entry(struct image_file *file,
 				 "%s: \"%.80s\" is not valid here; expected a "
 				 "file, a folder or a symbolic link",
 				 file->path, path);
-	if (!unpack_stays(path, target))
-		return error_set(err, EINVAL,
-				 "%s: \"%.80s\" leads out of the file's root",
-				 file->path, path);
-	entry = add_entry(file, path, place, err);
+	entry = image_file_entry_add(&file->entries, path, target, err);
 	if (!entry)
-		return -1;
-	if (!target)
-		return image_file_read_entry(file, entry, err);
-	entry->link = strdup(target);
-	return entry->link ? 0 : error_nomem(err, "image file");
+		return error_prefix(err, "%s", file->path);
+	entry->place = place;
+	return target ? 0 : image_file_read_entry(file, entry, err);
 }
 
 static int image_file_read_all(struct image_file *file, struct error *err)
@@ -199,32 +152,10 @@ static int image_file_read_all(struct image_file *file, struct error *err)
 	size_t place = 0;
 	int rc;
 
-	while ((rc = next_header(file, &entry, err)) > 0) {
-		if (file->bundle.entries_count >= IMAGE_BUNDLE_ENTRIES_MAX)
-			return error_set(err, EINVAL,
-					 "%s: more than %d files in it",
-					 file->path, IMAGE_BUNDLE_ENTRIES_MAX);
+	while ((rc = next_header(file, &entry, err)) > 0)
 		if (image_file_take_entry(file, entry, place++, err) < 0)
 			return -1;
-	}
 	return rc;
-}
-
-/* Add a manifest.json to an OCI layout, for engines that read nothing else. */
-static int image_file_add_list(struct image_file *file, struct error *err)
-{
-	const struct text *text = &file->texts.list[file->texts.count - 1];
-	struct image_bundle_entry *entry =
-		add_entry(file, text->path, SIZE_MAX, err);
-	struct digest digest;
-
-	if (!entry)
-		return -1;
-	digest_init(&digest);
-	digest_add(&digest, text->data, text->size);
-	entry->bytes = text->size;
-	entry->content = hex_of(&digest);
-	return entry->content ? 0 : error_nomem(err, "image file");
 }
 
 struct image_file *image_file_open(const char *path,
@@ -234,7 +165,6 @@ struct image_file *image_file_open(const char *path,
 	owned(image_file_free) struct image_file *file =
 		calloc(1, sizeof(*file));
 	struct stat st;
-	int rc;
 
 	if (!file) {
 		error_nomem(err, "image file");
@@ -264,12 +194,9 @@ struct image_file *image_file_open(const char *path,
 	file->size = (uint64_t)st.st_size;
 	if (open_reader(file, err) < 0 || image_file_read_all(file, err) < 0)
 		return NULL;
-	rc = image_list(&file->texts, &file->bundle, err);
-	if (rc < 0) {
-		error_prefix(err, "%s", path);
-		return NULL;
-	}
-	return rc && image_file_add_list(file, err) < 0 ? NULL : take(file);
+	return image_list(&file->entries, &file->bundle, err) < 0
+		       ? error_null(error_prefix(err, "%s", path))
+		       : take(file);
 }
 
 void image_file_free(struct image_file *file)
@@ -277,9 +204,8 @@ void image_file_free(struct image_file *file)
 	if (!file)
 		return;
 	archive_read_free(file->in);
-	texts_clear(&file->texts);
+	image_file_entries_clear(&file->entries);
 	image_bundle_clear(&file->bundle);
-	free(file->places);
 	free(file);
 }
 
@@ -294,7 +220,7 @@ const struct image_bundle *image_file_bundle(const struct image_file *file)
 static int image_file_begin_entry(void *arg, struct error *err)
 {
 	struct image_file *file = arg;
-	size_t place = file->places[file->entry];
+	size_t place = file->entry->place;
 	struct archive_entry *entry;
 	int rc = 1;
 
@@ -367,26 +293,36 @@ static int send_memory(struct client *client, const char *data, size_t size,
 	return blob_transfer_put(client, &transfer, err);
 }
 
-static int image_file_send_entry(struct image_file *file, struct client *client,
-				 size_t index, struct error *err)
+/* Some file with these bytes. */
+static const struct image_file_entry *
+image_file_entry_of(const struct image_file *file, const char *hash)
 {
-	const struct image_bundle_entry *entry = &file->bundle.entries[index];
-	const struct text *text = texts_find(&file->texts, entry->path);
+	const struct image_file_entry *entry = file->entries.list;
+
+	while (entry->link || strcmp(entry->hash, hash) != 0)
+		entry++;
+	return entry;
+}
+
+static int image_file_send_blob(struct image_file *file, struct client *client,
+				const struct image_bundle_blob *blob,
+				struct error *err)
+{
 	struct blob_transfer transfer = {
-		.hash = entry->content,
-		.bytes = entry->bytes,
+		.hash = blob->hash,
+		.bytes = blob->bytes,
 		.begin = image_file_begin_entry,
 		.read = read_data,
 		.progress = on_sent,
 		.arg = file,
 	};
 
-	file->entry = index;
-	if (text)
-		return send_memory(client, text->data, text->size,
-				   entry->content, err);
+	file->entry = image_file_entry_of(file, blob->hash);
+	if (file->entry->text && strlen(file->entry->text) == blob->bytes)
+		return send_memory(client, file->entry->text, blob->bytes,
+				   blob->hash, err);
 	return blob_transfer_put(client, &transfer, err) < 0
-		       ? error_prefix(err, "%.80s", entry->path)
+		       ? error_prefix(err, "%.80s", file->entry->path)
 		       : 0;
 }
 
@@ -405,27 +341,6 @@ int image_file_send_bundle(const struct image_file *file, struct client *client,
 	return send_memory(client, text.data, text.size, hash, err);
 }
 
-/* texts: send the entries that are in memory; else, all others. */
-static int send_entries(struct image_file *file, struct client *client,
-			bool texts, struct error *err)
-{
-	for (size_t i = 0; i < file->bundle.entries_count; i++) {
-		const struct image_bundle_entry *entry =
-			&file->bundle.entries[i];
-		bool is_text = texts_find(&file->texts, entry->path);
-
-		if (!entry->content || is_text != texts ||
-		    image_bundle_repeats(&file->bundle, i))
-			continue;
-		if (image_file_send_entry(file, client, i, err) < 0)
-			return -1;
-		file->sent += entry->bytes;
-		on_sent(file, 0, 0);
-	}
-	return 0;
-}
-
-/* Send the small entries first: they tell nodes what else they need. */
 int image_file_send(struct image_file *file, struct client *client,
 		    blob_transfer_progress_fn *progress, void *arg,
 		    struct error *err)
@@ -436,8 +351,13 @@ int image_file_send(struct image_file *file, struct client *client,
 	file->total = image_bundle_bytes(&file->bundle);
 	if (open_reader(file, err) < 0)
 		return -1;
-	return send_entries(file, client, true, err) < 0 ||
-			       send_entries(file, client, false, err) < 0
-		       ? -1
-		       : 0;
+	for (size_t i = 0; i < file->bundle.blobs_count; i++) {
+		const struct image_bundle_blob *blob = &file->bundle.blobs[i];
+
+		if (image_file_send_blob(file, client, blob, err) < 0)
+			return -1;
+		file->sent += blob->bytes;
+		on_sent(file, 0, 0);
+	}
+	return 0;
 }

@@ -1,8 +1,8 @@
-/* imagefile.h - splits an image file into contents and sends them.
+/* imagefile.h - finds the blobs of an image file and sends them.
  *
  * Accepts the output of docker save and tar files of OCI image layouts, plain
  * or compressed (gzip, zstd, xz, bzip2). The file is read once to compute the
- * hash of each entry, and a second time to send the entries that the controller
+ * hash of each entry, and a second time to send the blobs that the controller
  * lacks.
  */
 #ifndef CONTROLLER_CLI_IMAGEFILE_H
@@ -29,7 +29,9 @@ const struct image_bundle *image_file_bundle(const struct image_file *file);
 int image_file_send_bundle(const struct image_file *file, struct client *client,
 			   char hash[CONTENT_HASH_SIZE], struct error *err);
 
-/* Send all contents that the controller lacks, in the order of the file. */
+/* Send all blobs of the bundle that the controller lacks, in its order: configs
+ * first, because they tell nodes what else they need.
+ */
 int image_file_send(struct image_file *file, struct client *client,
 		    blob_transfer_progress_fn *progress, void *arg,
 		    struct error *err);

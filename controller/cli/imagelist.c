@@ -2,14 +2,134 @@
  */
 #include "controller/cli/imagelist.h"
 
+#include "protocol/blob/unpack.h"
 #include "protocol/message/json_get.h"
+#include "protocol/registry/reference.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NESTED_MAX 2 /* indexes in an index */
+#define LINKS_MAX 4  /* one after another */
 #define LIST_NAME "manifest.json"
+#define INDEX_NAME "index.json"
+
+/* Entries. */
+
+void image_file_entries_clear(struct image_file_entries *entries)
+{
+	for (size_t i = 0; i < entries->count; i++) {
+		free(entries->list[i].path);
+		free(entries->list[i].link);
+		free(entries->list[i].text);
+	}
+	free(entries->list);
+	*entries = (struct image_file_entries){ 0 };
+}
+
+static const struct image_file_entry *
+image_list_look(const struct image_file_entries *entries, const char *path)
+{
+	for (size_t i = 0; i < entries->count; i++)
+		if (!strcmp(entries->list[i].path, path))
+			return &entries->list[i];
+	return NULL;
+}
+
+const struct image_file_entry *
+image_file_entry_find(const struct image_file_entries *entries,
+		      const char *path)
+{
+	char clean[PATH_MAX];
+	const struct image_file_entry *entry =
+		unpack_path(path, clean) ? image_list_look(entries, clean)
+					 : NULL;
+
+	for (int i = 0; entry && entry->link && i < LINKS_MAX; i++)
+		entry = image_list_look(entries, entry->link);
+	return entry && !entry->link ? entry : NULL;
+}
+
+/* Where a link of this clean path leads; NULL: out of memory. unpack_stays()
+ * was asked before: ".." stands only at the beginning.
+ */
+static char *image_list_follow(const char *path, const char *target)
+{
+	const char *end = strrchr(path, '/');
+	size_t size = end ? (size_t)(end - path) : 0;
+	char clean[PATH_MAX], *result;
+
+	while (!strncmp(target, "../", 3)) {
+		while (size && path[size - 1] != '/')
+			size--;
+		size -= size > 0;
+		target += 3;
+	}
+	if (asprintf(&result, "%.*s/%s", (int)size, path, target) < 0)
+		return NULL;
+	unpack_path(result + (size == 0), clean);
+	free(result);
+	return strdup(clean);
+}
+
+struct image_file_entry *
+image_file_entry_add(struct image_file_entries *entries, const char *path,
+		     const char *target, struct error *err)
+{
+	struct image_file_entry *list, *entry;
+	char clean[PATH_MAX];
+
+	if (!unpack_path(path, clean) || !unpack_stays(path, target))
+		return error_null(
+			error_set(err, EINVAL,
+				  "\"%.80s\" leads out of the file's root",
+				  path));
+	if (image_list_look(entries, clean))
+		return error_null(error_set(err, EINVAL,
+					    "\"%.80s\": duplicate path",
+					    clean));
+	if (entries->count == IMAGE_FILE_ENTRIES_MAX)
+		return error_null(error_set(err, EINVAL,
+					    "more than %d files in it",
+					    IMAGE_FILE_ENTRIES_MAX));
+	list = reallocarray(entries->list, entries->count + 1, sizeof(*list));
+	if (!list)
+		return error_null(error_nomem(err, "image file"));
+	entries->list = list;
+	entry = &list[entries->count++];
+	*entry = (struct image_file_entry){
+		.path = strdup(clean),
+		.link = target ? image_list_follow(clean, target) : NULL,
+	};
+	if (!entry->path || !entry->link != !target) {
+		error_nomem(err, "image file");
+		return NULL;
+	}
+	return entry;
+}
+
+int image_file_entry_keep(struct image_file_entries *entries,
+			  struct image_file_entry *entry, const char *text,
+			  size_t size, struct error *err)
+{
+	if (entries->text_bytes + size > IMAGE_FILE_TEXTS_MAX)
+		return 0;
+	entry->text = strndup(text, size);
+	if (!entry->text)
+		return error_nomem(err, "image file");
+	entries->text_bytes += size;
+	return 0;
+}
+
+/* Both lists. */
+
+struct image_lister {
+	const struct image_file_entries *entries;
+	struct image_bundle *bundle;
+	struct error lacking; /* code 0: no image lacked a part */
+};
 
 /* The member, if it is a list. */
 static const cJSON *list_in(const cJSON *object, const char *name)
@@ -19,178 +139,161 @@ static const cJSON *list_in(const cJSON *object, const char *name)
 	return cJSON_IsArray(item) ? item : NULL;
 }
 
-void texts_clear(struct texts *texts)
-{
-	for (size_t i = 0; i < texts->count; i++) {
-		free(texts->list[i].path);
-		free(texts->list[i].data);
-	}
-	free(texts->list);
-	memset(texts, 0, sizeof(*texts));
-}
-
-int texts_add(struct texts *texts, const char *path, const char *data,
-	      size_t size, struct error *err)
-{
-	struct text *list, *text;
-
-	if (texts->bytes + size > TEXTS_MAX)
-		return 0;
-	list = reallocarray(texts->list, texts->count + 1, sizeof(*list));
-	if (!list)
-		return error_nomem(err, "image file");
-	texts->list = list;
-	text = &list[texts->count];
-	text->path = strdup(path);
-	text->data = malloc(size + 1);
-	text->size = size;
-	if (!text->path || !text->data) {
-		free(text->path);
-		free(text->data);
-		return error_nomem(err, "image file");
-	}
-	memcpy(text->data, data, size);
-	text->data[size] = 0;
-	texts->count++;
-	texts->bytes += size;
-	return 0;
-}
-
-/* "./a" is "a". */
-static const char *plain(const char *path)
-{
-	return strncmp(path, "./", 2) ? path : path + 2;
-}
-
-const struct text *texts_find(const struct texts *texts, const char *path)
-{
-	for (size_t i = 0; i < texts->count; i++)
-		if (!strcmp(plain(texts->list[i].path), plain(path)))
-			return &texts->list[i];
-	return NULL;
-}
-
-static cJSON *image_list_parse(const struct texts *texts, const char *path,
+static cJSON *image_list_parse(const struct image_file_entry *entry,
 			       struct error *err)
 {
-	const struct text *text = texts_find(texts, path);
-	cJSON *json = text ? codec_parse(text->data, text->size, err) : NULL;
+	cJSON *json =
+		entry->text ? codec_parse(entry->text, strlen(entry->text), err)
+			    : NULL;
 
-	if (!text)
-		error_set(err, EINVAL, "no %.80s in the file", path);
-	else if (!json)
-		error_set(err, EINVAL, "%.80s is not JSON", path);
+	if (!json)
+		error_set(err, EINVAL, "%.80s is not JSON", entry->path);
 	return json;
 }
 
-static const struct image_bundle_entry *
-find_entry(const struct image_bundle *bundle, const char *path)
+/* As its config says; NULL: not known. */
+static char *image_list_platform(const struct image_file_entry *config)
 {
-	for (size_t i = 0; i < bundle->entries_count; i++)
-		if (!strcmp(plain(bundle->entries[i].path), plain(path)))
-			return &bundle->entries[i];
-	return NULL;
+	owned(cJSON_Delete) cJSON *json = image_list_parse(config, NULL);
+	const char *system = json_get_text_or_empty(json, "os");
+	const char *machine = json_get_text_or_empty(json, "architecture");
+	char *platform;
+
+	return *system && *machine &&
+			       asprintf(&platform, "%s/%s", system, machine) >=
+				       0
+		       ? platform
+		       : NULL;
 }
 
+/* A new image in the bundle, without layers and tags. */
 static struct image_bundle_image *
-add_image(struct image_bundle *bundle, const char *config, struct error *err)
+image_list_add(struct image_lister *lister,
+	       const struct image_file_entry *config, struct error *err)
 {
+	struct image_bundle *bundle = lister->bundle;
 	struct image_bundle_image *images =
 		reallocarray(bundle->images, bundle->images_count + 1,
 			     sizeof(*images));
 	struct image_bundle_image *image;
 
-	if (!images) {
-		error_nomem(err, "image file");
-		return NULL;
-	}
+	if (!images)
+		return error_null(error_nomem(err, "image file"));
 	bundle->images = images;
-	image = &images[bundle->images_count];
-	memset(image, 0, sizeof(*image));
-	if (asprintf(&image->id, "sha256:%s", config) < 0) {
-		image->id = NULL;
-		error_nomem(err, "image file");
-		return NULL;
-	}
-	bundle->images_count++;
-	return image;
+	image = &images[bundle->images_count++];
+	*image = (struct image_bundle_image){
+		.config = strdup(config->hash),
+		.platform = image_list_platform(config),
+	};
+	return image->config ? image : error_null(error_nomem(err, "image"));
 }
 
-/* The manifest.json of docker save. */
-
-static int layers_check(const struct image_bundle *bundle, const cJSON *layers,
-			struct error *err)
+/* The layers of all or none: each is named by a path, or by the digest of a
+ * descriptor.
+ */
+static int image_list_add_layers(const struct image_lister *lister,
+				 struct image_bundle_image *image,
+				 const cJSON *layers, struct error *err)
 {
 	const cJSON *layer;
 
 	cJSON_ArrayForEach(layer, layers)
 	{
-		const char *path = cJSON_GetStringValue(layer);
+		const char *name = cJSON_IsObject(layer)
+					   ? json_get_text(layer, "digest")
+					   : cJSON_GetStringValue(layer);
+		const struct image_file_entry *entry;
+		char path[PATH_MAX];
 
-		if (!path || !find_entry(bundle, path))
+		if (name && !strncmp(name, "sha256:", 7))
+			snprintf(path, sizeof(path), "blobs/sha256/%s",
+				 name + 7);
+		else
+			snprintf(path, sizeof(path), "%s", name ? name : "");
+		entry = image_file_entry_find(lister->entries, path);
+		if (!entry)
 			return error_set(err, EINVAL,
 					 "no layer %.80s in the file",
-					 path ? path : "");
-	}
-	return 0;
-}
-
-static int take_listed(struct image_bundle *bundle, const cJSON *item,
-		       struct error *err)
-{
-	const char *config = json_get_text_or_empty(item, "Config");
-	const struct image_bundle_entry *entry = find_entry(bundle, config);
-	struct image_bundle_image *image;
-	const cJSON *tag;
-
-	if (!entry || !entry->content)
-		return error_set(err, EINVAL, "no config %.80s in the file",
-				 config);
-	if (layers_check(bundle, list_in(item, "Layers"), err) < 0)
-		return -1;
-	image = add_image(bundle, entry->content, err);
-	if (!image)
-		return -1;
-	cJSON_ArrayForEach(tag, list_in(item, "RepoTags"))
-	{
-		if (cJSON_IsString(tag) &&
-		    strings_add(&image->tags, tag->valuestring, err) < 0)
+					 name ? name : "");
+		if (strings_add(&image->layers, entry->hash, err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int image_list_take(const struct texts *texts,
-			   struct image_bundle *bundle, struct error *err)
+/* A digest is no name that an engine could give. */
+static int image_list_add_tag(struct image_bundle_image *image,
+			      const char *name, struct error *err)
 {
-	owned(cJSON_Delete) cJSON *list =
-		image_list_parse(texts, LIST_NAME, err);
+	char listed[REFERENCE_LISTED_SIZE];
+	struct reference parts;
+
+	if (reference_parse(name, &parts, err) < 0)
+		return -1;
+	if (!parts.name[0] || parts.digest[0])
+		return 0;
+	reference_listed(&parts, listed);
+	return strings_add(&image->tags, listed, err);
+}
+
+/* The manifest.json of docker save. */
+
+static int image_list_take_item(struct image_lister *lister, const cJSON *item,
+				struct error *err)
+{
+	const char *path = json_get_text_or_empty(item, "Config");
+	const struct image_file_entry *config =
+		image_file_entry_find(lister->entries, path);
+	struct image_bundle_image *image;
+	const cJSON *tag;
+
+	if (!config)
+		return error_set(err, EINVAL, "no config %.80s in the file",
+				 path);
+	image = image_list_add(lister, config, err);
+	if (!image || image_list_add_layers(lister, image,
+					    list_in(item, "Layers"), err) < 0)
+		return -1;
+	cJSON_ArrayForEach(tag, list_in(item, "RepoTags"))
+	{
+		if (cJSON_IsString(tag) &&
+		    image_list_add_tag(image, tag->valuestring, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int image_list_take(struct image_lister *lister,
+			   const struct image_file_entry *entry,
+			   struct error *err)
+{
+	owned(cJSON_Delete) cJSON *list = image_list_parse(entry, err);
 	const cJSON *item;
 
 	if (!list)
 		return -1;
 	cJSON_ArrayForEach(item, list)
 	{
-		if (take_listed(bundle, item, err) < 0)
+		if (image_list_take_item(lister, item, err) < 0)
 			return -1;
 	}
-	return bundle->images_count
-		       ? 0
-		       : error_set(err, EINVAL,
-				   LIST_NAME
-				   " lists no image; expected at least one");
+	return 0;
 }
 
 /* An OCI layout. */
 
-/* "sha256:<hex>" to blobs/sha256/<hex>. */
-static bool blob_path(const char *digest, char path[96])
+/* The blob that a descriptor means; NULL: it is not in the file. */
+static const struct image_file_entry *
+image_list_blob(const struct image_lister *lister, const cJSON *descriptor)
 {
+	const char *digest = json_get_text_or_empty(descriptor, "digest");
+	char path[96];
+
 	if (strncmp(digest, "sha256:", 7) != 0 ||
 	    !content_hash_valid(digest + 7))
-		return false;
-	snprintf(path, 96, "blobs/sha256/%s", digest + 7);
-	return true;
+		return NULL;
+	snprintf(path, sizeof(path), "blobs/sha256/%s", digest + 7);
+	return image_file_entry_find(lister->entries, path);
 }
 
 /* The name of the image; NULL: an engine would not accept it. A tag alone,
@@ -208,120 +311,177 @@ static const char *image_name(const cJSON *descriptor)
 	return strpbrk(name, "/:") ? name : NULL;
 }
 
-static int add_blob(cJSON *list, const struct image_bundle *bundle,
-		    const cJSON *descriptor, struct error *err)
-{
-	char path[96];
-
-	if (!blob_path(json_get_text_or_empty(descriptor, "digest"), path) ||
-	    !find_entry(bundle, path))
-		return error_set(err, EINVAL, "no blob %.80s in the file",
-				 json_get_text_or_empty(descriptor, "digest"));
-	cJSON_AddItemToArray(list, cJSON_CreateString(path));
-	return 0;
-}
-
-static int take_manifest(const struct image_bundle *bundle,
-			 const cJSON *manifest, const char *name, cJSON *list,
-			 struct error *err)
-{
-	const cJSON *config = json_get(manifest, "config");
-	cJSON *item = cJSON_CreateObject();
-	cJSON *layers, *tags;
-	char path[96];
-	const cJSON *layer;
-
-	cJSON_AddItemToArray(list, item);
-	if (!blob_path(json_get_text_or_empty(config, "digest"), path))
-		return error_set(err, EINVAL,
-				 "a manifest has no valid config digest; the "
-				 "file is damaged or not an image");
-	cJSON_AddStringToObject(item, "Config", path);
-	tags = cJSON_AddArrayToObject(item, "RepoTags");
-	if (name)
-		cJSON_AddItemToArray(tags, cJSON_CreateString(name));
-	layers = cJSON_AddArrayToObject(item, "Layers");
-	cJSON_ArrayForEach(layer, list_in(manifest, "layers"))
-	{
-		if (add_blob(layers, bundle, layer, err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* Is it the manifest of an image? Signatures and the like have another config.
- */
-static bool is_image(const cJSON *manifest)
+/* Signatures and the like have another config than images. */
+static bool image_list_is_image(const cJSON *descriptor, const cJSON *manifest)
 {
 	const char *type = json_get_text_or_empty(json_get(manifest, "config"),
 						  "mediaType");
+	const char *system =
+		json_get_text_or_empty(json_get(descriptor, "platform"), "os");
 
-	return strstr(type, "image.config") || strstr(type, "container.image");
+	return (strstr(type, "image.config") ||
+		strstr(type, "container.image")) &&
+	       strcmp(system, "unknown") != 0 &&
+	       !json_get(json_get(descriptor, "annotations"),
+			 "vnd.docker.reference.type");
 }
 
-static int take_index(const struct texts *texts,
-		      const struct image_bundle *bundle, const cJSON *index,
-		      const char *name, int depth, cJSON *list,
-		      struct error *err)
+static int image_list_take_manifest(struct image_lister *lister,
+				    const cJSON *manifest, const char *name,
+				    struct error *err)
 {
+	const struct image_file_entry *config =
+		image_list_blob(lister, json_get(manifest, "config"));
+	struct image_bundle_image *image;
+
+	if (!config)
+		return error_set(err, EINVAL,
+				 "a manifest has no valid config digest; the "
+				 "file is damaged or not an image");
+	image = image_list_add(lister, config, err);
+	if (!image ||
+	    image_list_add_layers(lister, image, list_in(manifest, "layers"),
+				  err) < 0)
+		return -1;
+	return name ? image_list_add_tag(image, name, err) : 0;
+}
+
+/* An index may list images of platforms whose parts are not in the file. So one
+ * that lacks a part fails only a file without another.
+ */
+static int image_list_try_manifest(struct image_lister *lister,
+				   const cJSON *manifest, const char *name,
+				   struct error *err)
+{
+	struct image_bundle *bundle = lister->bundle;
+	size_t count = bundle->images_count;
+
+	if (image_list_take_manifest(lister, manifest, name,
+				     &lister->lacking) == 0)
+		return 0;
+	if (lister->lacking.code != EINVAL) {
+		*err = lister->lacking;
+		return -1;
+	}
+	if (bundle->images_count > count)
+		image_bundle_drop_last(bundle);
+	return 0;
+}
+
+static int image_list_take_index(struct image_lister *lister,
+				 const struct image_file_entry *entry,
+				 const char *name, int depth, struct error *err)
+{
+	owned(cJSON_Delete) cJSON *index = image_list_parse(entry, err);
 	const cJSON *descriptor;
 
+	if (!index)
+		return -1;
 	cJSON_ArrayForEach(descriptor, list_in(index, "manifests"))
 	{
+		const struct image_file_entry *blob =
+			image_list_blob(lister, descriptor);
 		const char *named = image_name(descriptor);
-		owned(cJSON_Delete) cJSON *blob = NULL;
-		char path[96];
+		owned(cJSON_Delete) cJSON *json = NULL;
 		int rc = 0;
 
-		if (!blob_path(json_get_text_or_empty(descriptor, "digest"),
-			       path) ||
-		    !texts_find(texts, path))
+		if (!blob || !blob->text)
 			continue;
-		blob = image_list_parse(texts, path, err);
-		if (!blob)
+		json = image_list_parse(blob, err);
+		if (!json)
 			return -1;
 		named = named ? named : name;
-		if (list_in(blob, "manifests") && depth < NESTED_MAX)
-			rc = take_index(texts, bundle, blob, named, depth + 1,
-					list, err);
-		else if (is_image(blob))
-			rc = take_manifest(bundle, blob, named, list, err);
+		if (list_in(json, "manifests") && depth < NESTED_MAX)
+			rc = image_list_take_index(lister, blob, named,
+						   depth + 1, err);
+		else if (image_list_is_image(descriptor, json))
+			rc = image_list_try_manifest(lister, json, named, err);
 		if (rc < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int make_list(struct texts *texts, const struct image_bundle *bundle,
-		     struct error *err)
-{
-	owned(cJSON_Delete) cJSON *index =
-		image_list_parse(texts, "index.json", err);
-	owned(cJSON_Delete) cJSON *list = cJSON_CreateArray();
-	char *text;
-	int rc;
+/* The blobs. */
 
-	if (!index || take_index(texts, bundle, index, NULL, 0, list, err) < 0)
-		return -1;
-	text = cJSON_PrintUnformatted(list);
-	if (!text)
+static int image_list_add_blob(struct image_bundle *bundle,
+			       const struct image_file_entry *entry,
+			       struct error *err)
+{
+	struct image_bundle_blob *blobs;
+
+	if (image_bundle_blob(bundle, entry->hash))
+		return 0;
+	if (bundle->blobs_count == IMAGE_BUNDLE_BLOBS_MAX)
+		return error_set(err, EINVAL, "more than %d layers",
+				 IMAGE_BUNDLE_BLOBS_MAX);
+	blobs = reallocarray(bundle->blobs, bundle->blobs_count + 1,
+			     sizeof(*blobs));
+	if (!blobs)
 		return error_nomem(err, "image file");
-	rc = texts_add(texts, LIST_NAME, text, strlen(text), err);
-	cJSON_free(text);
-	return rc;
+	bundle->blobs = blobs;
+	blobs += bundle->blobs_count;
+	*blobs = (struct image_bundle_blob){ .hash = strdup(entry->hash),
+					     .bytes = entry->bytes };
+	if (!blobs->hash)
+		return error_nomem(err, "image file");
+	bundle->blobs_count++;
+	return 0;
 }
 
-int image_list(struct texts *texts, struct image_bundle *bundle,
-	       struct error *err)
+/* Is it the config, or a layer, of an image? */
+static bool image_list_uses(const struct image_bundle *bundle, const char *hash,
+			    bool config)
 {
-	bool listed = texts_find(texts, LIST_NAME) != NULL;
+	for (size_t i = 0; i < bundle->images_count; i++) {
+		const struct image_bundle_image *image = &bundle->images[i];
 
-	if (!listed && !texts_find(texts, "index.json"))
+		if (config ? !strcmp(image->config, hash)
+			   : strings_has(&image->layers, hash))
+			return true;
+	}
+	return false;
+}
+
+static int image_list_add_blobs(struct image_lister *lister, bool configs,
+				struct error *err)
+{
+	for (size_t i = 0; i < lister->entries->count; i++) {
+		const struct image_file_entry *entry =
+			&lister->entries->list[i];
+
+		if (!entry->link &&
+		    image_list_uses(lister->bundle, entry->hash, configs) &&
+		    image_list_add_blob(lister->bundle, entry, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int image_list(const struct image_file_entries *entries,
+	       struct image_bundle *bundle, struct error *err)
+{
+	const struct image_file_entry *list =
+		image_file_entry_find(entries, LIST_NAME);
+	const struct image_file_entry *index =
+		image_file_entry_find(entries, INDEX_NAME);
+	struct image_lister lister = { .entries = entries, .bundle = bundle };
+
+	if (!list && !index)
 		return error_set(err, EINVAL,
-				 "not an image file: neither manifest.json "
-				 "(docker save) nor index.json (an OCI "
-				 "layout)");
-	if (!listed && make_list(texts, bundle, err) < 0)
+				 "not an image file: neither " LIST_NAME
+				 " (docker save) nor " INDEX_NAME
+				 " (an OCI layout)");
+	if ((list ? image_list_take(&lister, list, err)
+		  : image_list_take_index(&lister, index, NULL, 0, err)) < 0)
 		return -1;
-	return image_list_take(texts, bundle, err) < 0 ? -1 : !listed;
+	if (!bundle->images_count && lister.lacking.code)
+		return error_set(err, EINVAL, "%s", lister.lacking.text);
+	if (!bundle->images_count)
+		return error_set(err, EINVAL,
+				 "%s lists no image; expected at least one",
+				 list ? LIST_NAME : INDEX_NAME);
+	return image_list_add_blobs(&lister, true, err) < 0
+		       ? -1
+		       : image_list_add_blobs(&lister, false, err);
 }

@@ -1,43 +1,61 @@
 /* imagelist.h - finds the images of an image file by its manifest.
  *
- * Reads manifest.json of docker save, or index.json of an OCI image layout.
- * Sources: OCI Image Layout Specification 1.0, OCI Image Manifest Specification
- * 1.0; Docker Image Specification 1.2, "Combined Image JSON + Filesystem
- * Changeset Format".
+ * Reads manifest.json of docker save, or index.json of an OCI image layout,
+ * which may have an image for each of several platforms. Attestations are no
+ * images. Sources: OCI Image Layout Specification 1.0, OCI Image Manifest
+ * Specification 1.0; Docker Image Specification 1.2, "Combined Image JSON +
+ * Filesystem Changeset Format"; BuildKit, "Image attestation storage".
  */
 #ifndef CONTROLLER_CLI_IMAGELIST_H
 #define CONTROLLER_CLI_IMAGELIST_H
 
 #include "protocol/blob/image_bundle.h"
 
-#define TEXTS_SMALL (256 << 10) /* bytes of one text */
-#define TEXTS_MAX (64 << 20)    /* of all */
+#define IMAGE_FILE_ENTRIES_MAX 20000
+#define IMAGE_FILE_TEXT_MAX (256 << 10) /* bytes of one text */
+#define IMAGE_FILE_TEXTS_MAX (64 << 20) /* of all */
 
-/* The small JSON files of an image file, by path. */
-struct text {
-	char *path;
-	char *data;
-	size_t size;
+/* A file in the image file, or a link. */
+struct image_file_entry {
+	char *path; /* as unpack_path() makes it */
+	char *link; /* a link: where it leads, as a path; else NULL */
+	char hash[CONTENT_HASH_SIZE];
+	uint64_t bytes;
+	char *text;   /* of small JSON; else NULL */
+	size_t place; /* its number in the file */
 };
 
-struct texts {
-	struct text *list;
+struct image_file_entries {
+	struct image_file_entry *list;
 	size_t count;
-	size_t bytes;
+	size_t text_bytes;
 };
 
-void texts_clear(struct texts *texts);
+void image_file_entries_clear(struct image_file_entries *entries);
 
-/* Add a copy. Texts beyond TEXTS_MAX are ignored. */
-int texts_add(struct texts *texts, const char *path, const char *data,
-	      size_t size, struct error *err);
-const struct text *texts_find(const struct texts *texts, const char *path);
-
-/* Fill the images of the bundle from its entries and the texts. Returns 0; or 1
- * if there is no manifest.json: one was made from index.json and added as the
- * last text; or -1 with EINVAL: not an image file, or a part is missing.
+/* Add an entry of this path, a link to target (from its folder) or (NULL) a
+ * file. The caller sets hash, bytes and place. Returns it until the next call;
+ * NULL with EINVAL: it is not in the file, or there already.
  */
-int image_list(struct texts *texts, struct image_bundle *bundle,
-	       struct error *err);
+struct image_file_entry *
+image_file_entry_add(struct image_file_entries *entries, const char *path,
+		     const char *target, struct error *err);
+
+/* Store a copy of the text, unless it is too much. */
+int image_file_entry_keep(struct image_file_entries *entries,
+			  struct image_file_entry *entry, const char *text,
+			  size_t size, struct error *err);
+
+/* The file of this path; links are followed. NULL: there is none. */
+const struct image_file_entry *
+image_file_entry_find(const struct image_file_entries *entries,
+		      const char *path);
+
+/* Fill the empty bundle: all images, and their blobs, configs first, then the
+ * layers in the order of the file. EINVAL: not an image file, or a part is
+ * missing.
+ */
+int image_list(const struct image_file_entries *entries,
+	       struct image_bundle *bundle, struct error *err);
 
 #endif

@@ -1,32 +1,36 @@
-/* image_bundle.c - an image file as a list of contents, in order.
+/* image_bundle.c - the images of a file as a list of blobs, one for each config
+ * and layer.
  */
 #include "protocol/blob/image_bundle.h"
 
 #include "protocol/blob/tarball.h"
-#include "protocol/blob/unpack.h"
+#include "protocol/registry/reference.h"
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <cjson/cJSON.h>
 #include <errno.h>
 #include <string.h>
 
 #define PIECE (256 << 10)
-#define PENDING_MAX (1 << 20)
+#define PENDING_MAX (IMAGE_BUNDLE_BYTES_MAX * 4) /* manifest.json at most */
+#define BLOB_PATH "blobs/sha256/%s"
+#define BLOB_PATH_SIZE 96
 
 /* clang-format off */
 static const struct schema image_bundle_image_schema = SCHEMA(image_bundle_image,
-	FIELD(image_bundle_image, id),
-	FIELD_OPTIONAL(image_bundle_image, tags));
+	FIELD(image_bundle_image, config),
+	FIELD_OPTIONAL(image_bundle_image, platform),
+	FIELD_OPTIONAL(image_bundle_image, tags),
+	FIELD_OPTIONAL(image_bundle_image, layers));
 
-static const struct schema image_bundle_entry_schema = SCHEMA(image_bundle_entry,
-	FIELD(image_bundle_entry, path),
-	FIELD_OPTIONAL(image_bundle_entry, content),
-	FIELD_OPTIONAL(image_bundle_entry, bytes),
-	FIELD_OPTIONAL(image_bundle_entry, link));
+static const struct schema image_bundle_blob_schema = SCHEMA(image_bundle_blob,
+	FIELD(image_bundle_blob, hash),
+	FIELD(image_bundle_blob, bytes));
 
 const struct schema image_bundle_schema = SCHEMA(image_bundle,
 	FIELD_MANY(image_bundle, images, image_bundle_image_schema),
-	FIELD_MANY(image_bundle, entries, image_bundle_entry_schema));
+	FIELD_MANY(image_bundle, blobs, image_bundle_blob_schema));
 /* clang-format on */
 
 void image_bundle_clear(struct image_bundle *bundle)
@@ -34,144 +38,105 @@ void image_bundle_clear(struct image_bundle *bundle)
 	codec_clear(&image_bundle_schema, bundle);
 }
 
-static int check_entry(const struct image_bundle_entry *entry,
-		       struct error *err)
+void image_bundle_drop_last(struct image_bundle *bundle)
 {
-	if (!entry->content == !entry->link)
-		return error_set(err, EPROTO,
-				 "\"%.80s\": expected a content or a link",
-				 entry->path);
-	if (entry->content && !content_hash_valid(entry->content))
-		return error_set(err, EPROTO, "\"%.80s\": no hash",
-				 entry->path);
-	if (entry->bytes > CONTENT_BYTES_MAX || !*entry->path)
-		return error_set(err, EPROTO,
-				 "\"%.80s\": too large, or not a valid name",
-				 entry->path);
-	if (!unpack_stays(entry->path, entry->link))
-		return error_set(err, EPROTO,
-				 "\"%.80s\": a path or link leads out of the "
-				 "file",
-				 entry->path);
-	return 0;
+	codec_clear(&image_bundle_image_schema,
+		    &bundle->images[--bundle->images_count]);
 }
 
-/* An entry by its clean path. */
-struct bundle_path {
-	char *path;
-	const struct image_bundle_entry *entry;
-};
-
-struct bundle_paths {
-	struct bundle_path *list;
-	size_t count;
-};
-
-static void bundle_paths_clear(struct bundle_paths *places)
+struct image_bundle_blob *image_bundle_blob(const struct image_bundle *bundle,
+					    const char *hash)
 {
-	for (size_t i = 0; i < places->count; i++)
-		free(places->list[i].path);
-	free(places->list);
-}
-OWNED_VALUE(struct bundle_paths, bundle_paths_clear)
-
-static int by_path(const void *a, const void *b)
-{
-	return strcmp(((const struct bundle_path *)a)->path,
-		      ((const struct bundle_path *)b)->path);
-}
-
-static int find_places(const struct image_bundle *bundle,
-		       struct bundle_paths *places, struct error *err)
-{
-	char path[PATH_MAX];
-
-	places->list = calloc(bundle->entries_count, sizeof(*places->list));
-	while (places->list && places->count < bundle->entries_count) {
-		struct bundle_path *place = &places->list[places->count];
-
-		place->entry = &bundle->entries[places->count];
-		unpack_path(place->entry->path, path);
-		place->path = strdup(path);
-		if (!place->path)
-			break;
-		places->count++;
-	}
-	if (places->count < bundle->entries_count)
-		return error_nomem(err, "bundle");
-	qsort(places->list, places->count, sizeof(*places->list), by_path);
-	return 0;
-}
-
-/* The first folder of the path that is a link; the path is cut there. NULL:
- * none.
- */
-static const char *link_before(char *path, const struct bundle_paths *places)
-{
-	for (char *slash = path; (slash = strchr(slash, '/')); slash++) {
-		struct bundle_path key = { path, NULL };
-		const struct bundle_path *place;
-
-		*slash = 0;
-		place = bsearch(&key, places->list, places->count, sizeof(key),
-				by_path);
-		if (place && place->entry->link)
-			return path;
-		*slash = '/';
-	}
+	for (size_t i = 0; i < bundle->blobs_count; i++)
+		if (!strcmp(bundle->blobs[i].hash, hash))
+			return &bundle->blobs[i];
 	return NULL;
 }
 
-/* An engine uses the last of two equal paths, and follows links:
- * "d/manifest.json" is its manifest.json if d is a link to ".". So a path may
- * occur only once, and may not lead through a link.
- */
-static int check_places(const struct image_bundle *bundle, struct error *err)
+uint64_t image_bundle_bytes(const struct image_bundle *bundle)
 {
-	owned(bundle_paths_clear) struct bundle_paths places = { 0 };
-	char path[PATH_MAX];
+	uint64_t sum = 0;
 
-	if (find_places(bundle, &places, err) < 0)
-		return -1;
-	for (size_t i = 0; i < places.count; i++) {
-		const struct bundle_path *place = &places.list[i];
-		const char *link;
+	for (size_t i = 0; i < bundle->blobs_count; i++)
+		if (!bundle->blobs[i].spare)
+			sum += bundle->blobs[i].bytes;
+	return sum;
+}
 
-		if (i && !strcmp(place[-1].path, place->path))
-			return error_set(err, EPROTO,
-					 "\"%.80s\": duplicate path",
-					 place->path);
-		memcpy(path, place->path, strlen(place->path) + 1);
-		link = link_before(path, &places);
-		if (link)
-			return error_set(err, EPROTO,
-					 "\"%.80s\": is below the link "
-					 "\"%.80s\"",
-					 place->entry->path, link);
+/* Reading. */
+
+static int bundle_check_blobs(const struct image_bundle *bundle,
+			      struct error *err)
+{
+	for (size_t i = 0; i < bundle->blobs_count; i++) {
+		const struct image_bundle_blob *blob = &bundle->blobs[i];
+
+		if (!content_hash_valid(blob->hash))
+			return error_set(err, EPROTO, "\"%.80s\": not a hash",
+					 blob->hash);
+		if (blob->bytes > CONTENT_BYTES_MAX)
+			return error_set(err, EPROTO, "%.12s: too large",
+					 blob->hash);
+		if (image_bundle_blob(bundle, blob->hash) != blob)
+			return error_set(err, EPROTO, "%.12s: duplicate blob",
+					 blob->hash);
 	}
 	return 0;
+}
+
+/* A name goes to the engine as it is: nothing but name:tag. */
+static int bundle_check_tags(const struct image_bundle_image *image,
+			     struct error *err)
+{
+	struct reference parts;
+
+	for (size_t i = 0; i < image->tags.count; i++) {
+		const char *tag = image->tags.items[i];
+
+		if (reference_parse(tag, &parts, err) < 0)
+			return error_set(err, EPROTO,
+					 "\"%.120s\": not an image name", tag);
+		if (!parts.name[0] || !parts.tag[0] || parts.digest[0])
+			return error_set(err, EPROTO,
+					 "\"%.120s\": expected name:tag", tag);
+	}
+	return 0;
+}
+
+static int bundle_check_image(const struct image_bundle *bundle,
+			      const struct image_bundle_image *image,
+			      struct error *err)
+{
+	const struct image_bundle_blob *config =
+		image_bundle_blob(bundle, image->config);
+
+	if (!config || config->bytes > IMAGE_BUNDLE_CONFIG_MAX)
+		return error_set(err, EPROTO, "%.12s: %s", image->config,
+				 config ? "the config is too large"
+					: "no such config");
+	for (size_t i = 0; i < image->layers.count; i++)
+		if (!image_bundle_blob(bundle, image->layers.items[i]))
+			return error_set(err, EPROTO, "%.12s: no such layer",
+					 image->layers.items[i]);
+	return bundle_check_tags(image, err);
 }
 
 static int image_bundle_check(const struct image_bundle *bundle,
 			      struct error *err)
 {
-	if (!bundle->images_count || !bundle->entries_count ||
-	    bundle->entries_count > IMAGE_BUNDLE_ENTRIES_MAX)
+	if (!bundle->images_count || !bundle->blobs_count ||
+	    bundle->blobs_count > IMAGE_BUNDLE_BLOBS_MAX)
 		return error_set(err, EPROTO,
-				 "%zu images, %zu files; expected 1 to %d "
-				 "files",
-				 bundle->images_count, bundle->entries_count,
-				 IMAGE_BUNDLE_ENTRIES_MAX);
+				 "%zu images, %zu blobs; expected 1 to %d "
+				 "blobs",
+				 bundle->images_count, bundle->blobs_count,
+				 IMAGE_BUNDLE_BLOBS_MAX);
+	if (bundle_check_blobs(bundle, err) < 0)
+		return -1;
 	for (size_t i = 0; i < bundle->images_count; i++)
-		if (strncmp(bundle->images[i].id, "sha256:", 7) != 0 ||
-		    !content_hash_valid(bundle->images[i].id + 7))
-			return error_set(err, EPROTO,
-					 "\"%.80s\": not an image id",
-					 bundle->images[i].id);
-	for (size_t i = 0; i < bundle->entries_count; i++)
-		if (check_entry(&bundle->entries[i], err) < 0)
+		if (bundle_check_image(bundle, &bundle->images[i], err) < 0)
 			return -1;
-	return check_places(bundle, err);
+	return 0;
 }
 
 int image_bundle_parse(const char *text, size_t size,
@@ -190,57 +155,71 @@ int image_bundle_parse(const char *text, size_t size,
 	return 0;
 }
 
-size_t image_bundle_drop(struct image_bundle *bundle,
-			 image_bundle_entry_fn *which, const void *arg)
+/* Platforms. */
+
+static bool bundle_suits(const struct image_bundle_image *image,
+			 const char *platform)
 {
-	size_t kept = 0, count = bundle->entries_count;
+	return !image->platform || !strcmp(image->platform, platform);
+}
 
-	for (size_t i = 0; i < count; i++) {
-		struct image_bundle_entry entry = bundle->entries[i];
+/* Has an image of this platform all names of this one? */
+static bool bundle_replaces(const struct image_bundle *bundle,
+			    const struct image_bundle_image *other,
+			    const char *platform)
+{
+	bool found = false;
 
-		if (!which(&entry, arg)) {
-			bundle->entries[kept++] = entry;
-			continue;
-		}
-		free(entry.path);
-		free(entry.content);
-		free(entry.link);
+	for (size_t i = 0; !found && i < bundle->images_count; i++) {
+		const struct image_bundle_image *image = &bundle->images[i];
+
+		found = bundle_suits(image, platform);
+		for (size_t t = 0; found && t < other->tags.count; t++)
+			found = strings_has(&image->tags, other->tags.items[t]);
 	}
-	bundle->entries_count = kept;
-	return count - kept;
+	return found;
 }
 
-bool image_bundle_repeats(const struct image_bundle *bundle, size_t entry)
+int image_bundle_choose(struct image_bundle *bundle, const char *platform,
+			struct error *err)
 {
-	const char *content = bundle->entries[entry].content;
+	size_t kept = 0;
 
-	for (size_t i = 0; content && i < entry; i++)
-		if (bundle->entries[i].content &&
-		    !strcmp(bundle->entries[i].content, content))
-			return true;
-	return false;
+	for (size_t i = 0; i < bundle->images_count; i++) {
+		const struct image_bundle_image *image = &bundle->images[i];
+
+		if (!bundle_suits(image, platform) &&
+		    !bundle_replaces(bundle, image, platform))
+			return error_set(err, EINVAL,
+					 "%.120s is for %.40s; expected an "
+					 "image for %s, as this node is",
+					 image->tags.count
+						 ? image->tags.items[0]
+						 : image->config,
+					 image->platform, platform);
+	}
+	for (size_t i = 0; i < bundle->images_count; i++) {
+		struct image_bundle_image image = bundle->images[i];
+
+		if (bundle_suits(&image, platform))
+			bundle->images[kept++] = image;
+		else
+			codec_clear(&image_bundle_image_schema, &image);
+	}
+	bundle->images_count = kept;
+	return 0;
 }
 
-uint64_t image_bundle_bytes(const struct image_bundle *bundle)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < bundle->entries_count; i++)
-		if (bundle->entries[i].content &&
-		    !image_bundle_repeats(bundle, i))
-			sum += bundle->entries[i].bytes;
-	return sum;
-}
-
-/* The file again. */
+/* The archive. */
 
 struct assembly {
 	struct blob_store *contents;
 	const struct image_bundle *bundle;
 	struct archive *out;
-	size_t here; /* entries whose contents are there */
+	bool listed; /* manifest.json was written */
+	size_t here; /* blobs that are there */
 	size_t next;
-	int fd; /* of the content that is being written, or -1 */
+	int fd; /* of the blob that is being written, or -1 */
 	uint64_t left;
 	bool ended;
 	struct buffer pending;
@@ -293,29 +272,81 @@ void assembly_free(struct assembly *assembly)
 	free(assembly);
 }
 
-static int assembly_put_header(struct assembly *assembly, struct error *err)
+static int assembly_put_header(struct assembly *assembly, const char *path,
+			       uint64_t bytes, struct error *err)
 {
-	const struct image_bundle_entry *from =
-		&assembly->bundle->entries[assembly->next++];
 	struct archive_entry *entry = archive_entry_new();
 	int rc;
 
 	if (!entry)
 		return error_nomem(err, "image file");
-	archive_entry_set_pathname(entry, from->path);
-	archive_entry_set_filetype(entry, from->link ? AE_IFLNK : AE_IFREG);
+	archive_entry_set_pathname(entry, path);
+	archive_entry_set_filetype(entry, AE_IFREG);
 	archive_entry_set_perm(entry, 0644);
-	archive_entry_set_size(entry, from->link ? 0 : (int64_t)from->bytes);
-	if (from->link)
-		archive_entry_set_symlink(entry, from->link);
+	archive_entry_set_size(entry, (int64_t)bytes);
 	rc = archive_write_header(assembly->out, entry);
 	archive_entry_free(entry);
-	if (rc != ARCHIVE_OK)
-		return assembly_fail(assembly, err);
-	if (from->link || !from->bytes)
+	return rc == ARCHIVE_OK ? 0 : assembly_fail(assembly, err);
+}
+
+static void list_add_image(cJSON *list, const struct image_bundle_image *image)
+{
+	cJSON *item = cJSON_CreateObject();
+	cJSON *tags, *layers;
+	char path[BLOB_PATH_SIZE];
+
+	cJSON_AddItemToArray(list, item);
+	snprintf(path, sizeof(path), BLOB_PATH, image->config);
+	cJSON_AddStringToObject(item, "Config", path);
+	tags = cJSON_AddArrayToObject(item, "RepoTags");
+	for (size_t i = 0; i < image->tags.count; i++)
+		cJSON_AddItemToArray(tags,
+				     cJSON_CreateString(image->tags.items[i]));
+	layers = cJSON_AddArrayToObject(item, "Layers");
+	for (size_t i = 0; i < image->layers.count; i++) {
+		snprintf(path, sizeof(path), BLOB_PATH, image->layers.items[i]);
+		cJSON_AddItemToArray(layers, cJSON_CreateString(path));
+	}
+}
+
+static int assembly_put_list(struct assembly *assembly, struct error *err)
+{
+	const struct image_bundle *bundle = assembly->bundle;
+	owned(cJSON_Delete) cJSON *list = cJSON_CreateArray();
+	size_t size;
+	char *text;
+	int rc;
+
+	for (size_t i = 0; i < bundle->images_count; i++)
+		list_add_image(list, &bundle->images[i]);
+	text = cJSON_PrintUnformatted(list);
+	if (!text)
+		return error_nomem(err, "image file");
+	size = strlen(text);
+	rc = assembly_put_header(assembly, "manifest.json", size, err);
+	if (rc == 0 &&
+	    archive_write_data(assembly->out, text, size) != (ssize_t)size)
+		rc = assembly_fail(assembly, err);
+	cJSON_free(text);
+	assembly->listed = true;
+	return rc;
+}
+
+static int assembly_put_blob(struct assembly *assembly, struct error *err)
+{
+	const struct image_bundle_blob *blob =
+		&assembly->bundle->blobs[assembly->next++];
+	char path[BLOB_PATH_SIZE];
+
+	if (blob->spare)
 		return 0;
-	assembly->left = from->bytes;
-	assembly->fd = blob_store_open(assembly->contents, from->content, err);
+	snprintf(path, sizeof(path), BLOB_PATH, blob->hash);
+	if (assembly_put_header(assembly, path, blob->bytes, err) < 0)
+		return -1;
+	if (!blob->bytes)
+		return 0;
+	assembly->left = blob->bytes;
+	assembly->fd = blob_store_open(assembly->contents, blob->hash, err);
 	return assembly->fd < 0 ? -1 : 0;
 }
 
@@ -337,11 +368,13 @@ static int assembly_put_piece(struct assembly *assembly, struct error *err)
 
 static int assembly_step(struct assembly *assembly, struct error *err)
 {
+	if (!assembly->listed)
+		return assembly_put_list(assembly, err);
 	if (assembly->fd >= 0)
 		return assembly_put_piece(assembly, err);
-	if (assembly->next < assembly->bundle->entries_count)
+	if (assembly->next < assembly->bundle->blobs_count)
 		return assembly->next < assembly->here
-			       ? assembly_put_header(assembly, err)
+			       ? assembly_put_blob(assembly, err)
 			       : error_set(err, EAGAIN,
 					   "image file: the next part has not "
 					   "been received yet");
@@ -351,9 +384,9 @@ static int assembly_step(struct assembly *assembly, struct error *err)
 		       : assembly_fail(assembly, err);
 }
 
-void assembly_let(struct assembly *assembly, size_t entries)
+void assembly_let(struct assembly *assembly, size_t blobs)
 {
-	assembly->here = entries;
+	assembly->here = blobs;
 }
 
 ssize_t assembly_read(void *arg, void *buffer, size_t size, struct error *err)

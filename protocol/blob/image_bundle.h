@@ -1,8 +1,10 @@
-/* image_bundle.h - an image file as a list of contents, in order.
+/* image_bundle.h - the images of a file as a list of blobs, one for each config
+ * and layer.
  *
  * The bundle is itself a content, as JSON. The command line makes it from a
- * file of docker save. Nodes assemble the file again from its parts, of which
- * images may share some.
+ * file of docker save, or of an OCI layout. A node makes an archive for its
+ * engine from it. Nothing else of the file goes further: neither its paths, nor
+ * its own lists of names.
  */
 #ifndef PROTOCOL_BLOB_IMAGE_BUNDLE_H
 #define PROTOCOL_BLOB_IMAGE_BUNDLE_H
@@ -11,51 +13,58 @@
 #include "protocol/message/codec.h"
 
 #define IMAGE_BUNDLE_BYTES_MAX (4 << 20) /* of the JSON */
-#define IMAGE_BUNDLE_ENTRIES_MAX 20000
+#define IMAGE_BUNDLE_BLOBS_MAX 4000
+#define IMAGE_BUNDLE_CONFIG_MAX (8 << 20) /* bytes of a config */
 
+/* Hashes are those of blobs in the bundle. */
 struct image_bundle_image {
-	char *id; /* sha256:<64 hex> */
-	struct strings tags;
+	char *config;          /* "sha256:" and this is the image's id */
+	char *platform;        /* "linux/amd64"; NULL: not known */
+	struct strings tags;   /* name:tag */
+	struct strings layers; /* from the lowest; each may be packed */
 };
 
-/* A file has a content, a link has a target. */
-struct image_bundle_entry {
-	char *path;
-	char *content;
+struct image_bundle_blob {
+	char *hash;
 	uint64_t bytes;
-	char *link;
+	bool spare; /* the engine does not need it; never sent */
 };
 
 struct image_bundle {
 	struct image_bundle_image *images;
 	size_t images_count;
-	struct image_bundle_entry *entries;
-	size_t entries_count;
+	struct image_bundle_blob *blobs; /* in the order to send them; each hash
+					    once */
+	size_t blobs_count;
 };
 extern const struct schema image_bundle_schema;
 
 void image_bundle_clear(struct image_bundle *bundle);
 OWNED_VALUE(struct image_bundle, image_bundle_clear)
 
-/* Read a bundle of a peer, which is not trusted. EPROTO: it is not valid, also
- * when a path occurs twice, in whatever form, or leads through a link.
- */
+/* Remove the last image; there is one. */
+void image_bundle_drop_last(struct image_bundle *bundle);
+
+/* Read a bundle of a peer, which is not trusted. EPROTO: it is not valid. */
 int image_bundle_parse(const char *text, size_t size,
 		       struct image_bundle *bundle, struct error *err);
 
-/* Remove the entries for which which() returns true; returns their number. */
-typedef bool image_bundle_entry_fn(const struct image_bundle_entry *entry,
-				   const void *arg);
-size_t image_bundle_drop(struct image_bundle *bundle,
-			 image_bundle_entry_fn *which, const void *arg);
+/* Keep only the images for this platform, as "linux/amd64", and those of an
+ * unknown one. EINVAL: then a name, or all, would be missing.
+ */
+int image_bundle_choose(struct image_bundle *bundle, const char *platform,
+			struct error *err);
 
-/* Bytes of all its contents, each counted once. */
+/* By its hash; NULL: it is not in the bundle. */
+struct image_bundle_blob *image_bundle_blob(const struct image_bundle *bundle,
+					    const char *hash);
+
+/* Bytes of all blobs that are not spare. */
 uint64_t image_bundle_bytes(const struct image_bundle *bundle);
 
-/* Has an earlier entry the same content? */
-bool image_bundle_repeats(const struct image_bundle *bundle, size_t entry);
-
-/* The image file as a stream. */
+/* The bundle as a stream that engines load: a manifest.json, and the blobs that
+ * are not spare.
+ */
 struct assembly;
 struct assembly *assembly_new(struct blob_store *contents,
 			      const struct image_bundle *bundle,
@@ -63,10 +72,10 @@ struct assembly *assembly_new(struct blob_store *contents,
 void assembly_free(struct assembly *assembly);
 OWNED_POINTER(struct assembly, assembly_free)
 
-/* The contents of the first `entries` entries are here (at first none): the
- * stream may continue up to the head of the next entry.
+/* The first `blobs` blobs are in the store (at first none): the stream may
+ * continue up to the head of the next one.
  */
-void assembly_let(struct assembly *assembly, size_t entries);
+void assembly_let(struct assembly *assembly, size_t blobs);
 
 /* Read the next bytes, at most size; 0: the end; -1 with *err set. EAGAIN: the
  * stream must wait for assembly_let().

@@ -40,6 +40,10 @@ evil=$(id_of evil/app:1)
 dk e1 tag evil/app:1 keep/evil:1
 dk e1 tag others/app:1 keep/others:1
 dk e1 tag evil/app:1 others/app:1
+must random_image e1 victim/app:1 4
+victim=$(id_of victim/app:1)
+dk e1 save victim/app:1 -o "$BED/victim.tar"
+dk e1 rmi victim/app:1 >/dev/null
 dk e1 save others/app:1 -o "$BED/evil.tar"
 dk e1 save evil/app:1 -o "$BED/good.tar"
 dk e1 tag keep/others:1 others/app:1
@@ -60,8 +64,8 @@ kept()
 	run dk e1 rmi evil/app:1
 }
 
-# More lists of names than manifest.json: they do not come as far as an engine.
-# Its names are told, and told truly, so nothing else would refuse them.
+# Lists of names other than manifest.json: they do not come as far as an engine,
+# which gets a list that is made of the names that were told.
 dk e1 save others/app:1 -o "$BED/others.tar"
 must python3 - "$BED" <<'END'
 import hashlib, io, json, sys, tarfile
@@ -123,27 +127,29 @@ for name in index index-full index-ref index-word repositories; do
 	kept "$name: it names nothing"
 	is "$(id_of localhost/alone:latest)" "$others" "$name: nor a word alone"
 done
-refused '"c.json": duplicate path' "a config that is there twice" \
-	image load "$BED/twice.tar"
+((++attempts))
+run cli image load "$BED/twice.tar"
+is "$rc" 2 "a config that is there twice is refused"
+like "$err" '"c.json": duplicate path' "in words"
 kept "it named nothing"
 
-# One key twice, and a key in other letters: engines take the last of them.
+# One key twice, a key in other letters, a list behind a link to the root: an
+# engine would take the last of them.
 rm -rf "$BED/file" && mkdir "$BED/file" && tar -C "$BED/file" -xf "$BED/good.tar"
 for key in RepoTags repotags $'RepoTag\u017f'; do
+	((++attempts))
 	cp "$BED/file/manifest.json" "$BED/list"
 	sed -i "s|}\]$|,\"$key\":[\"others/app:1\"]}]|" "$BED/file/manifest.json"
 	tar -C "$BED/file" -cf "$BED/key.tar" .
 	mv "$BED/list" "$BED/file/manifest.json"
-	refused "manifest.json: \"$key\"" "a second $key" \
-		image load "$BED/key.tar"
-	kept "it named nothing"
+	run cli image load "$BED/key.tar"
+	is "$rc $(id_of evil/app:1)" "0 $evil" \
+		"of a second $key the first counts: $err"
+	kept "it named nothing else"
 done
-
-# A folder that is a link to the root: the list lies there for the engine alone.
-rm -rf "$BED/file" && mkdir "$BED/file" && tar -C "$BED/file" -xf "$BED/good.tar"
 jq -c '.[0].RepoTags = ["others/app:1"]' "$BED/file/manifest.json" >"$BED/list"
 must python3 - "$BED" <<'END'
-import io, sys, tarfile
+import io, json, sys, tarfile
 bed = sys.argv[1]
 with tarfile.open(bed + "/link.tar", "w") as tar:
     tar.add(bed + "/file", ".")
@@ -154,10 +160,36 @@ with tarfile.open(bed + "/link.tar", "w") as tar:
     entry = tarfile.TarInfo("d/manifest.json")
     entry.size = len(text)
     tar.addfile(entry, io.BytesIO(text))
+
+# The config of an image that is not there, and a layer that is not its own.
+with tarfile.open(bed + "/victim.tar") as tar:
+    item = json.load(tar.extractfile("manifest.json"))[0]
+    config = tar.extractfile(item["Config"]).read()
+with tarfile.open(bed + "/claim.tar", "w") as tar:
+    for path, data in (("c.json", config), ("layer.tar", b"\0" * 10240),
+            ("manifest.json", json.dumps([{"Config": "c.json",
+                "RepoTags": ["claim/app:1"], "Layers": ["layer.tar"]}]).encode())):
+        entry = tarfile.TarInfo(path)
+        entry.size = len(data)
+        tar.addfile(entry, io.BytesIO(data))
 END
-refused '"d/manifest.json": is below the link "d"' \
-	"a list behind a link" image load "$BED/link.tar"
-kept "it named nothing"
+((++attempts))
+run cli image load "$BED/link.tar"
+is "$rc $(id_of evil/app:1)" "0 $evil" "what lies behind a link is no list: $err"
+kept "it named nothing else"
+
+# A file that claims an image which is not there, and does not hold it: what the
+# owner brings later is the owner's.
+((++attempts))
+run cli image load "$BED/claim.tar"
+is "$rc" 1 "a config without its layers is not loaded"
+is "$(id_of claim/app:1)" "" "nothing is there"
+must dk e1 load -q -i "$BED/victim.tar" >/dev/null
+refused 'save: victim/app:1 is not allowed; .* allows images that Regatta brought' \
+	"an image that a failed load had claimed" image save victim/app:1 "$BED/out.tar"
+ok '[[ ! -e $BED/out.tar ]]' "nothing of it came"
+run cli image gc --keep 0
+is "$rc $(id_of victim/app:1)" "0 $victim" "nor is it removed as one of ours"
 
 # What leaves.
 refused 'save: others/app:1 is not allowed; .* allows images that Regatta brought' \

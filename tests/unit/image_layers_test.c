@@ -1,5 +1,5 @@
-/* image_layers_test.c - which layers an engine needs not get, against a
- * scripted one.
+/* image_layers_test.c - which layers an engine has already, against a scripted
+ * one; and the layers that a config lists.
  */
 #include "agent/images/image_layers.h"
 
@@ -26,8 +26,8 @@ struct world {
 	struct engine *engine;
 	struct blob_store *contents;
 	const char *images[4]; /* RootFS.Layers of each, as JSON */
+	bool containerd;       /* it has containerd's image store */
 	int done;
-	char spare[400]; /* first letters */
 };
 
 static void script(void *arg, struct fake_exchange *exchange,
@@ -40,6 +40,15 @@ static void script(void *arg, struct fake_exchange *exchange,
 
 	if (fake_version(exchange, request))
 		return;
+	if (!strncmp(path, "/info", 5)) {
+		fake_answer(exchange, 200,
+			    world->containerd
+				    ? "{\"DriverStatus\":[[\"driver-type\","
+				      "\"io.containerd.snapshotter.v1\"]]}"
+				    : "{\"DriverStatus\":[[\"Backing "
+				      "Filesystem\",\"extfs\"],7]}");
+		return;
+	}
 	if (!strncmp(path, "/images/json", 12)) {
 		for (i = 0; world->images[i]; i++)
 			snprintf(text + strlen(text),
@@ -60,60 +69,61 @@ static void script(void *arg, struct fake_exchange *exchange,
 	fake_answer(exchange, 200, text);
 }
 
-static void on_done(void *arg, const struct strings *contents)
+static void on_done(void *arg)
 {
 	struct world *world = arg;
 
 	world->done++;
-	world->spare[0] = 0;
-	for (size_t i = 0; i < contents->count; i++)
-		strncat(world->spare, contents->items[i], 1);
 }
 
-/* A config as a content; its id. */
-static char *config(struct world *world, const char *layers)
+/* A config as a content; its hash. */
+static const char *config(struct world *world, const char *text)
 {
-	char text[1000], hash[CONTENT_HASH_SIZE], *id;
+	static char hash[CONTENT_HASH_SIZE];
 	struct incoming *incoming =
-		incoming_new(world->contents, NULL, sizeof(text), NULL);
+		incoming_new(world->contents, NULL, 2000, NULL);
 
-	snprintf(text, sizeof(text), "{\"rootfs\":{\"diff_ids\":%s}}", layers);
 	incoming_write(incoming, text, strlen(text), NULL);
 	while (incoming_finish(incoming, hash, NULL) > 0)
 		;
 	incoming_free(incoming);
-	return asprintf(&id, S "%s", hash) < 0 ? NULL : id;
+	return hash;
 }
 
-/* Of a file with these images, and the layers A, B and C: what is spare. */
-static const char *spare(struct world *world, const char *one,
-			 const char *other)
+/* The layers of this list. */
+static void chain(struct world *world, const char *layers, size_t count,
+		  struct image_chain *chain)
 {
-	struct image_bundle_entry entries[] = {
-		{ (char *)"a", (char *)A, 1, NULL },
-		{ (char *)"b", (char *)B, 1, NULL },
-		{ (char *)"l", NULL, 0, (char *)"a" },
-		{ (char *)"c", (char *)C, 1, NULL },
-	};
-	struct image_bundle_image images[2] = { { config(world, one), { 0 } } };
-	struct image_bundle bundle = { .images = images,
-				       .images_count = 1,
-				       .entries = entries,
-				       .entries_count = 4 };
+	char text[1000];
+	struct error err = { 0 };
+
+	snprintf(text, sizeof(text), "{\"rootfs\":{\"diff_ids\":%s}}", layers);
+	if (image_chain_read(world->contents, config(world, text), count, chain,
+			     &err) < 0)
+		ok(false, "a config: %s", err.text);
+}
+
+/* How many of the lowest layers of each are there? */
+static const char *there(struct world *world, const char *one, size_t count,
+			 const char *other, size_t others)
+{
+	static char text[40];
+	struct image_chain chains[2] = { 0 };
 	struct error err;
 
+	chain(world, one, count, &chains[0]);
 	if (other)
-		images[bundle.images_count++].id = config(world, other);
+		chain(world, other, others, &chains[1]);
 	world->done = 0;
-	if (image_layers_begin(world->engine, world->contents, &bundle, on_done,
+	if (image_layers_begin(world->engine, chains, other ? 2 : 1, on_done,
 			       world, &err))
 		while (!world->done)
 			sd_event_run(world->loop, UINT64_MAX);
-	else
-		snprintf(world->spare, sizeof(world->spare), "%s", err.text);
-	free(images[0].id);
-	free(images[1].id);
-	return world->spare;
+	snprintf(text, sizeof(text), "%zu %zu", chains[0].there,
+		 chains[1].there);
+	image_chain_clear(&chains[0]);
+	image_chain_clear(&chains[1]);
+	return text;
 }
 
 #define LIST(...) "[" __VA_ARGS__ "]"
@@ -121,46 +131,77 @@ static const char *spare(struct world *world, const char *one,
 
 static void tests(struct world *world)
 {
-	is(spare(world, LIST(L(A) "," L(B) "," L(C)), NULL), "",
-	   "an engine without images needs all");
+	is(there(world, LIST(L(A) "," L(B) "," L(C)), 3, NULL, 0), "0 0",
+	   "an engine without images has none");
 	world->images[0] = LIST(L(A));
 	world->images[1] = LIST(L(A) "," L(B));
 	world->images[2] = LIST(L(B) "," L(C));
-	is(spare(world, LIST(L(A) "," L(B) "," L(C)), NULL), "ab",
-	   "layers below that an image of it has are not needed");
-	is(spare(world, LIST(L(C) "," L(A) "," L(B)), NULL), "",
-	   "the same ones upon another are");
-	is(spare(world, LIST(L(A) "," L(B)), LIST(L(C) "," L(B))), "a",
-	   "nor is one spare that another image of the file needs");
-	is(spare(world, LIST(L(A) "," L(C)), LIST(L(A) "," L(B))), "ab",
+	is(there(world, LIST(L(A) "," L(B) "," L(C)), 3, NULL, 0), "2 0",
+	   "layers below that an image of it has are there");
+	is(there(world, LIST(L(C) "," L(A) "," L(B)), 3, NULL, 0), "0 0",
+	   "the same ones upon another are not");
+	is(there(world, LIST(L(A) "," L(C)), 2, LIST(L(A) "," L(B)), 2), "1 2",
 	   "of several images each has its own");
+	world->containerd = true;
+	is(there(world, LIST(L(A) "," L(B)), 2, NULL, 0), "0 0",
+	   "an engine with containerd's store gets all");
+	world->containerd = false;
 	world->images[1] = "";
-	is(spare(world, LIST(L(A) "," L(B)), NULL), "a",
+	is(there(world, LIST(L(A) "," L(B)), 2, NULL, 0), "1 0",
 	   "an image that is gone meanwhile has none");
 	world->images[0] = "7";
 	world->images[2] = "[5,{}]";
-	is(spare(world, LIST(L(A) "," L(B)), NULL), "",
+	is(there(world, LIST(L(A) "," L(B)), 2, NULL, 0), "0 0",
 	   "what the engine says may be anything");
-	ok(strstr(spare(world, "[7]", NULL), "without a hash"),
-	   "a config that is none: %s", world->spare);
-	world->images[0] = LIST(L(A));
-	is(spare(world, "null", NULL), "", "one without layers has none");
+}
+
+/* The layers of a config: what is wrong with it. */
+static const char *wrong(struct world *world, const char *text, size_t count)
+{
+	static struct error err;
+	struct image_chain chain = { 0 };
+
+	err = (struct error){ 0 };
+	image_chain_read(world->contents, config(world, text), count, &chain,
+			 &err);
+	image_chain_clear(&chain);
+	return err.text;
+}
+
+static void configs(struct world *world)
+{
+	struct image_chain abc = { 0 };
+	cJSON *same = cJSON_Parse(LIST(L(A) "," L(B)));
+	cJSON *more = cJSON_Parse(LIST(L(A) "," L(B) "," L(C)));
+
+	is(wrong(world, "{}", 0), "", "a config of no layers");
+	ok(strstr(wrong(world, "{}", 1),
+		  "is not the config of an image of 1 layer"),
+	   "a config of fewer layers than the file has");
+	ok(strstr(wrong(world, "words", 0), "is not the config"), "no config");
+	ok(strstr(wrong(world, "{\"rootfs\":{\"diff_ids\":[7]}}", 1),
+		  "a layer without a hash"),
+	   "a layer that is none");
+	chain(world, LIST(L(A) "," L(B)), 2, &abc);
+	ok(image_chain_equals(&abc, same) && !image_chain_equals(&abc, more) &&
+		   !image_chain_equals(&abc, NULL),
+	   "the same layers, neither more nor none");
+	cJSON_Delete(same);
+	cJSON_Delete(more);
+	image_chain_clear(&abc);
 }
 
 static void given_up(struct world *world)
 {
-	struct image_bundle_entry entry = { (char *)"a", (char *)A, 1, NULL };
-	struct image_bundle_image image = { config(world, LIST(L(A))), { 0 } };
-	struct image_bundle bundle = { &image, 1, &entry, 1 };
+	struct image_chain one = { 0 };
 	struct image_layers_call *call =
-		image_layers_begin(world->engine, world->contents, &bundle,
-				   on_done, world, NULL);
+		image_layers_begin(world->engine, &one, 1, on_done, world,
+				   NULL);
 
 	world->done = 0;
 	image_layers_cancel(call);
 	sd_event_run(world->loop, 1000);
 	is_int(world->done, 0, "whoever gives up is not told");
-	free(image.id);
 }
 
 int main(void)
@@ -179,6 +220,7 @@ int main(void)
 	world.fake = fake_engine_new(world.loop, path, script, &world);
 	world.engine = engine_new(world.loop, host, NULL, NULL);
 	tests(&world);
+	configs(&world);
 	given_up(&world);
 	engine_free(world.engine);
 	fake_engine_free(world.fake);

@@ -26,8 +26,8 @@ static void bundle_name(const struct image_bundle *bundle, char *name,
 {
 	const struct image_bundle_image *image = &bundle->images[0];
 
-	snprintf(name, size, "%s%s",
-		 image->tags.count ? image->tags.items[0] : image->id,
+	snprintf(name, size, "%s%s%s", image->tags.count ? "" : "sha256:",
+		 image->tags.count ? image->tags.items[0] : image->config,
 		 bundle->images_count > 1 ? " and others" : "");
 }
 
