@@ -3,6 +3,7 @@
 #include "controller/results/curve.h"
 
 #include "controller/results/json_object.h"
+#include "protocol/base/units.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -40,13 +41,7 @@ void curve_add(struct curve *curve, int64_t time_ms, double value,
 		curve->points = (uint32_t)place + 1;
 }
 
-/* Five digits are enough for a picture. */
-static double rounded(double value)
-{
-	double unit = value == 0 ? 1 : pow(10, 4 - floor(log10(fabs(value))));
-
-	return isfinite(unit) && unit > 0 ? round(value * unit) / unit : value;
-}
+#define CURVE_DIGITS 5 /* enough for a picture */
 
 cJSON *curve_json(const struct curve *curve, int64_t since_ms)
 {
@@ -60,7 +55,8 @@ cJSON *curve_json(const struct curve *curve, int64_t since_ms)
 
 		if (!curve->count[i])
 			continue;
-		point[1] = rounded(curve->sum[i] / curve->count[i]);
+		point[1] = round_digits(curve->sum[i] / curve->count[i],
+					CURVE_DIGITS);
 		json_add(list, NULL, cJSON_CreateDoubleArray(point, 2),
 			 &failed);
 	}

@@ -3,6 +3,7 @@
 #include "controller/results/remarks.h"
 
 #include "protocol/base/owned.h"
+#include "protocol/base/units.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -316,6 +317,11 @@ static struct remark *remark_append(struct remark **list, size_t *count)
 	return &grown[*count];
 }
 
+/* A number is stored as text, which loses its last bits: 17.950000000000003
+ * comes back as 17.95, and its sentence would have another last digit.
+ */
+#define REMARK_DIGITS 12
+
 static int remark_fill(struct remark *to, const struct remark_said *said,
 		       struct error *err)
 {
@@ -325,7 +331,9 @@ static int remark_fill(struct remark *to, const struct remark_said *said,
 	if (string_set(&to->code, remarks[said->code].name, err) < 0)
 		return -1;
 	for (size_t i = 0; i < numbers && isfinite(said->numbers[i]); i++)
-		if (doubles_add(&to->numbers, said->numbers[i], err) < 0)
+		if (doubles_add(&to->numbers,
+				round_digits(said->numbers[i], REMARK_DIGITS),
+				err) < 0)
 			return -1;
 	for (size_t i = 0; i < words; i++)
 		if (strings_add(&to->words,

@@ -141,3 +141,13 @@ char *size_allowed(uint64_t min, uint64_t max, char text[UNITS_ALLOWED_BYTES])
 {
 	return allowed(&size, min, max, text);
 }
+
+double round_digits(double value, int digits)
+{
+	double places = value == 0 ? 0 : digits - 1 - floor(log10(fabs(value)));
+	double unit = pow(10, fabs(places)), rounded;
+
+	rounded = places < 0 ? round(value / unit) * unit
+			     : round(value * unit) / unit;
+	return isfinite(rounded) ? rounded : value;
+}

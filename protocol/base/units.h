@@ -33,4 +33,10 @@ char *size_allowed(uint64_t min, uint64_t max, char text[UNITS_ALLOWED_BYTES]);
  */
 bool decimal_parse(const char *text, double *number, const char **end);
 
+/* The value with so many decimal digits (1 to 15): the nearest double to them,
+ * so writing them as text and reading them gives it again. What is not finite,
+ * or has no such digits, stays.
+ */
+double round_digits(double value, int digits);
+
 #endif

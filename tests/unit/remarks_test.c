@@ -163,6 +163,30 @@ static void test_other(void)
 	other_is("{}", "?", "nothing");
 }
 
+/* A number keeps its sentence when it has been stored as text. */
+static void test_stored(void)
+{
+	const struct remark_said said = { .code = REMARK_WIDE_SPREAD,
+					  .numbers = { 17.950000000000003,
+						       123456789012.5, 0 } };
+	struct remarks all = { 0 };
+	char made[REMARK_TEXT_MAX], read[REMARK_TEXT_MAX];
+
+	add(&all, said);
+	for (size_t i = 0; i < 2; i++) {
+		double *number = &all.list[0].numbers.items[i];
+		char text[32];
+
+		snprintf(text, sizeof(text), "%.15g", *number);
+		ok(strtod(text, NULL) == *number, "%s is the number", text);
+	}
+	remark_sentence(&all.list[0], LANGUAGE_EN, made, sizeof(made));
+	all.list[0].numbers.items[0] = 17.95;
+	remark_sentence(&all.list[0], LANGUAGE_EN, read, sizeof(read));
+	is(read, made, "one sentence, made or read");
+	clear(&all);
+}
+
 static void test_memory(void)
 {
 	const struct remark_said said = { .code = REMARK_NOT_SAMPLED,
@@ -190,6 +214,7 @@ int main(void)
 	test_table();
 	test_sentences();
 	test_other();
+	test_stored();
 	test_memory();
 	return tap_done();
 }
