@@ -1,7 +1,6 @@
 /* stack_tools.c - programs that print the stack of a process: stacks.yaml.
  */
 #include "agent/evidence/stack_tools.h"
-#include "agent/devices/sysfs.h"
 #include "protocol/hardware/map_reader.h"
 #include "protocol/yaml/document.h"
 
@@ -60,30 +59,11 @@ void stack_tools_free(struct stack_tools *tools)
 	free(tools);
 }
 
-/* The number of the process in its innermost PID namespace. */
-static pid_t number_inside(pid_t pid)
-{
-	owned(buffer_clear) struct buffer text;
-	owned_free char *numbers = NULL;
-	const char *last;
-
-	buffer_init(&text, 16384);
-	if (sysfs_text(&text, "/proc", "%d/status", (int)pid))
-		numbers = sysfs_line(text.data, "NSpid", ':');
-	if (!numbers)
-		return pid;
-	last = strrchr(numbers, '\t');
-	return (pid_t)strtol(last ? last + 1 : numbers, NULL, 10);
-}
-
 static int stack_tool_add_word(struct strings *argv, const char *word,
 			       pid_t pid)
 {
 	if (!strcmp(word, "${pid}"))
 		return strings_printf(argv, NULL, "%d", (int)pid);
-	if (!strcmp(word, "${inside}"))
-		return strings_printf(argv, NULL, "%d",
-				      (int)number_inside(pid));
 	return strings_add(argv, word, NULL);
 }
 

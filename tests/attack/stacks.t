@@ -1,0 +1,34 @@
+#!/bin/bash
+# stacks.t - a stack tool of an image: it never runs with the agent's rights,
+# also where the agent is root without its unit.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/../system/lib.sh"
+# shellcheck source=tests/system/cluster.sh
+. "$(dirname "$0")/../system/cluster.sh"
+need_root
+cluster_need
+must cluster_up 1
+
+# An image whose py-spy tells its rights.
+mkdir -p "$BED/image/usr/bin"
+cp "$REGATTA_BUILD/lab/tool" "$BED/image/tool"
+cp "$REGATTA_BUILD/lab/tool" "$BED/image/usr/bin/py-spy"
+TOOL_IMAGE=test/spy:1
+must dk e1 import - "$TOOL_IMAGE" >/dev/null \
+	< <(tar -C "$BED/image" --owner=0 --group=0 -c .)
+
+mkdir -p "$BED/host/spied"
+chmod 0777 "$BED/host/spied"
+must submit_tool spied retries=0 user=4321:4321 touch /host/begun , \
+	sleep 1000 , error python
+must wait_for "[[ -e $BED/host/spied/begun ]]" 30
+run cli stacks "$JOB" --format json
+is "$rc" 0 "the stacks are looked at"
+stack=$(jq -r 'select(.tool) | .stack[]' \
+	"$CLUSTER/controller/logs/$JOB/1/evidence-0.log")
+is "$(grep '^CapEff' <<<"$stack" | grep -v '0000000000000000$')" "" \
+	"no program of the image has a capability"
+run cli cancel job "$JOB"
+must wait_job "$JOB" cancelled 30
+ok 'wait_for cluster_clean 30' "nothing of it is left on the node"
+done_testing
