@@ -221,13 +221,13 @@ void pull_progress_sum(const struct pull_progress *progress,
 	sum->phase = downloaded ? IMAGE_EXTRACTING : IMAGE_PULLING;
 }
 
-uint64_t rate_feed(struct rate *rate, int64_t now_ms, uint64_t count)
+uint64_t rate_feed(struct pull_rate *rate, int64_t now_ms, uint64_t count)
 {
 	int64_t passed = now_ms - rate->time_ms;
 	double grown, weight;
 
 	if (!rate->time_ms || count < rate->count) {
-		*rate = (struct rate){ .time_ms = now_ms, .count = count };
+		*rate = (struct pull_rate){ .time_ms = now_ms, .count = count };
 	} else if (passed >= RATE_STEP_MS) {
 		grown = (double)(count - rate->count) * 1000 / (double)passed;
 		weight = passed >= RATE_SPAN_MS || !(rate->per_second > 0)

@@ -80,7 +80,7 @@ void pull_progress_sum(const struct pull_progress *progress,
  */
 #define RATE_STEP_MS 500 /* counts closer together are one */
 #define RATE_SPAN_MS 5000
-struct rate {
+struct pull_rate {
 	int64_t time_ms; /* of the last count that was used; 0: none */
 	uint64_t count;
 	double per_second;
@@ -89,6 +89,6 @@ struct rate {
 /* Add a count with its time (not 0, never falling) and return the growth per
  * second; 0 until it is known. Pure.
  */
-uint64_t rate_feed(struct rate *rate, int64_t now_ms, uint64_t count);
+uint64_t rate_feed(struct pull_rate *rate, int64_t now_ms, uint64_t count);
 
 #endif

@@ -45,7 +45,7 @@ struct pull {
 	struct engine_call *call;
 	sd_event_source *timer; /* the pause between two tries */
 	struct pull_progress *sums;
-	struct rate speed;
+	struct pull_rate speed;
 	struct image_progress now;
 	image_progress_fn *progress;
 	pull_done_fn *done;
@@ -287,7 +287,7 @@ static void pull_object(void *arg, const cJSON *object)
 	pull_progress_pull(pull->sums, object);
 	pull_progress_sum(pull->sums, now);
 	if (now->phase != before)
-		pull->speed = (struct rate){ 0 };
+		pull->speed = (struct pull_rate){ 0 };
 	now->rate = rate_feed(&pull->speed, clock_mono_ms(),
 			      now->phase == IMAGE_EXTRACTING ? now->extracted
 							     : now->bytes);

@@ -10,7 +10,7 @@
 #include "controller/jobs/unschedulable.h"
 #include "controller/logs/log_reader.h"
 #include "controller/nodes/node.h"
-#include "controller/results/rules/record.h"
+#include "controller/results/step_rate.h"
 #include "controller/store/store.h"
 #include "protocol/base/clock.h"
 #include "protocol/hardware/device_metrics.h"
@@ -31,8 +31,6 @@ static void add_step(const struct record *latest, struct progress_info *to)
 		to->steps = (uint64_t)latest->steps_total;
 	if (record_has(latest, RECORD_LOSS))
 		to->loss = latest->loss;
-	if (record_has(latest, RECORD_TOKENS_PER_SECOND))
-		to->tokens_per_second = latest->tokens_per_second;
 }
 
 /* The last readings of the job's devices. */
@@ -66,13 +64,19 @@ static int job_info_add_progress(const struct job *job, struct job_info *to,
 	if (!progress)
 		return error_nomem(err, "job");
 	progress->rate = progress->eta_seconds = (double)NAN;
-	progress->loss = progress->tokens_per_second = (double)NAN;
+	progress->loss = (double)NAN;
 	progress->power_w = progress->temp_c = (double)NAN;
 	if (job_state(job) == JOB_PREPARING &&
 	    image_progress_add_sum(gang, clock_mono_ms(), progress, err) < 0)
 		return -1;
-	if (latest)
+	if (latest) {
+		struct rate rate = step_rate(latest, &gang_spec(gang)->measure,
+					     gang_devices(gang));
+
 		add_step(latest, progress);
+		to->rate = rate.value;
+		to->rate_unit = rate.unit;
+	}
 	add_readings(gang, progress);
 	if (job_state(job) == JOB_RUNNING) {
 		progress->step_age = hang_step_age(gang);
@@ -182,7 +186,8 @@ int job_describe(const struct api *api, const struct job_row *row,
 	to->removed = job_state_final(row->state) && !job;
 	to->step = row->step;
 	to->loss = row->loss;
-	to->rate = row->rate > 0 ? row->rate : (double)NAN;
+	to->rate = row->rate.value;
+	to->rate_unit = row->rate.unit;
 	if (string_set(&to->cell, row->cell, err) < 0 ||
 	    string_set(&to->state, job_state_name(row->state), err) < 0 ||
 	    string_set(&to->failure, failure_name(row->failure), err) < 0 ||

@@ -165,6 +165,16 @@ uint32_t gang_nodes(const struct gang *gang)
 	return gang->spec.nodes;
 }
 
+uint64_t gang_devices(const struct gang *gang)
+{
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < gang->spec.nodes; i++)
+		count += (uint64_t)__builtin_popcountll(
+			task_devices(&gang->tasks[i]));
+	return count;
+}
+
 struct task *gang_task(const struct gang *gang, uint32_t rank)
 {
 	return &gang->tasks[rank];

@@ -48,6 +48,8 @@ const struct job_spec *gang_spec(const struct gang *gang);
 /* One per node, by rank: gang_nodes() of them. */
 uint32_t gang_nodes(const struct gang *gang);
 struct task *gang_task(const struct gang *gang, uint32_t rank);
+/* Devices that it holds, over all nodes. */
+uint64_t gang_devices(const struct gang *gang);
 /* The descriptions that it uses. */
 const struct catalog *gang_catalog(const struct gang *gang);
 /* Does its sweep bring descriptions along? Then *rules are the rules for its

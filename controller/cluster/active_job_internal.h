@@ -7,6 +7,7 @@
 #define CONTROLLER_CLUSTER_ACTIVE_JOB_INTERNAL_H
 
 #include "controller/cluster/active_job.h"
+#include "protocol/message/rate.h"
 
 struct hang_watch;
 struct sweep_image;
@@ -60,7 +61,7 @@ struct gang {
 	bool kept;     /* its collected files are durable and an event */
 	bool measured; /* its result is stored */
 	uint64_t step; /* of the result; as in job_row (store.h) */
-	double loss, rate;
+	double loss;
 	TAILQ_ENTRY(gang) by_table;
 	int64_t deadline_ms;     /* monotonic; 0: none */
 	int64_t heard_ms;        /* monotonic; the last sign of life */
@@ -95,7 +96,7 @@ struct job {
 	struct node *avoid; /* where the last attempt failed */
 	uint64_t cell_index;
 	struct until_spec until;
-	double rate;       /* of its result; 0: none */
+	struct rate rate;  /* of its result */
 	struct jobs *jobs; /* that it belongs to */
 	/* Of adaptive_repeats.h: */
 	struct trial *trial; /* NULL: its cell is not repeated, or it ended */

@@ -288,7 +288,7 @@ static void set_figures(struct job_row *row, const struct gang *gang)
 
 	row->step = ended ? gang->step : 0;
 	row->loss = ended ? gang->loss : (double)NAN;
-	row->rate = ended ? gang->rate : 0;
+	row->rate = ended ? gang->job->rate : rate_of(0, 0, 0, 0);
 }
 
 int job_event(struct job *job, enum job_event event, cJSON *data,

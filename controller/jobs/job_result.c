@@ -126,7 +126,7 @@ static int make_result(const struct job *job, const struct usage *const *list,
 	const struct extract *extract = log_reader_extract(gang);
 	owned(result_input_clear) struct result_input input = {
 		.measure = measure,
-		.inputs = { .devices = provenance_devices(gang),
+		.inputs = { .devices = gang_devices(gang),
 			    .simulated = provenance_simulated(gang) },
 	};
 
@@ -213,7 +213,8 @@ static cJSON *make_series(const struct job *job,
 
 	if (extract)
 		records = extract_records(extract, &count);
-	series = series_new(records, count, &job->gang->spec.measure, err);
+	series = series_new(records, count, &job->gang->spec.measure,
+			    gang_devices(job->gang), err);
 	if (!series ||
 	    series_add(series, "devices", usage_curves(list, nodes, err)) < 0 ||
 	    series_add(series, "hosts", usage_host_curves(list, nodes, err)) <
@@ -384,12 +385,10 @@ static void extend_text(struct job *job, const struct reason *reason)
 static void keep_figures(struct job *job, const struct result *result)
 {
 	struct gang *gang = job->gang;
-	double rate = result->tokens_per_second_per_device;
 
-	job->rate = repeats_rate(result);
+	job->rate = result_rate(result);
 	gang->step = result->steps > 0 ? (uint64_t)result->steps : 0;
 	gang->loss = result->loss ? result->loss->last : (double)NAN;
-	gang->rate = rate > 0 ? rate : 0;
 }
 
 static void stored_clear(struct stored_result *stored)

@@ -25,16 +25,6 @@ static const char *fact_text(const struct task *task, const char *name)
 	return text && strlen(text) <= FACT_MAX ? text : NULL;
 }
 
-uint64_t provenance_devices(const struct gang *gang)
-{
-	uint64_t count = 0;
-
-	for (uint32_t i = 0; i < gang->spec.nodes; i++)
-		count += (uint64_t)__builtin_popcountll(
-			task_devices(&gang->tasks[i]));
-	return count;
-}
-
 bool provenance_simulated(const struct gang *gang)
 {
 	for (uint32_t i = 0; i < gang->spec.nodes; i++)
@@ -276,7 +266,7 @@ int provenance_fill(const struct job *job, struct provenance *to, char **shared,
 	*to = (struct provenance){
 		.environment = cJSON_CreateObject(),
 		.simulated = provenance_simulated(gang),
-		.devices = provenance_devices(gang),
+		.devices = gang_devices(gang),
 		.attempt = job->attempt,
 		.formula = FORMULA_VERSION,
 	};

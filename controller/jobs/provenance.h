@@ -20,7 +20,4 @@ int provenance_fill(const struct job *job, struct provenance *to, char **shared,
 /* Does any of the job's nodes report simulated devices? */
 bool provenance_simulated(const struct gang *gang);
 
-/* Devices that the gang holds, over all nodes. */
-uint64_t provenance_devices(const struct gang *gang);
-
 #endif

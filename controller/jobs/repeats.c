@@ -8,17 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-double repeats_rate(const struct result *result)
-{
-	const struct step_spread *step = result->iteration_ms;
-
-	if (result->tokens_per_second_per_device > 0)
-		return result->tokens_per_second_per_device;
-	if (result->samples_per_second > 0)
-		return result->samples_per_second;
-	return step && step->median > 0 ? 1000 / step->median : 0;
-}
-
 static int compare_trials(const void *a, const void *b)
 {
 	const struct trial *x = a, *y = b;
@@ -107,7 +96,7 @@ static int trial_read_rate(const struct result_row *row, void *arg)
 	if (codec_decode_other(&stored_figures_schema, row->json,
 			       strlen(row->json), &stored, NULL) == 0 &&
 	    stored.result)
-		*(double *)arg = repeats_rate(stored.result);
+		*(double *)arg = result_rate(stored.result).value;
 	codec_clear(&stored_figures_schema, &stored);
 	return 0;
 }
@@ -169,7 +158,7 @@ void repeats_ended(struct job *job)
 	trial->last = job->id;
 	trial->last_attempt = job->attempt;
 	if (job->state == JOB_COMPLETED)
-		trial_count_completed(&trial->repeats, job->rate);
+		trial_count_completed(&trial->repeats, job->rate.value);
 	else if (job->state == JOB_CANCELLED || job->failure == FAILURE_SKIPPED)
 		trial->repeats.given_up = true;
 	if (!--trial->active)

@@ -1,6 +1,6 @@
 /* repeats.h - the repeats of cells that are repeated until their rate is known.
  *
- * The rate is token/p/s, else samples per second, else steps per second. A
+ * The rate is that of protocol/message/rate.h. A
  * failed repeat has no rate, but counts. A cell is not repeated any more when
  * none of its repeats completed, or one was cancelled or skipped.
  */
@@ -35,9 +35,6 @@ struct trial {
 	bool ended; /* listed in jobs->ended */
 	TAILQ_ENTRY(trial) by_end;
 };
-
-/* The rate of a result; 0: it has none. */
-double repeats_rate(const struct result *result);
 
 /* The trial of a cell; NULL: none. */
 struct trial *trial_find(const struct jobs *jobs, uint64_t sweep,

@@ -41,13 +41,6 @@ struct cell_place {
 	double number;
 };
 
-static double anomalies_row_rate(const struct report_row *row)
-{
-	double rate = row_completed(row) ? row_rate(row) : (double)NAN;
-
-	return rate > 0 ? rate : (double)NAN;
-}
-
 static int add_anomaly(const struct cell_figures *cell,
 		       const struct remark_said *said, struct error *err)
 {
@@ -67,11 +60,11 @@ static void figures_sum_up(struct cell_figures *cell)
 	cell->mean = cell->mfu = 0;
 	for (size_t i = 0; i < cell->count; i++) {
 		cell->mean +=
-			anomalies_row_rate(cell->rows[i]) / (double)cell->count;
+			row_rate(cell->rows[i]).value / (double)cell->count;
 		cell->mfu += row_mfu(cell->rows[i]) / (double)cell->count;
 	}
 	for (size_t i = 0; i < cell->count; i++) {
-		double off = anomalies_row_rate(cell->rows[i]) - cell->mean;
+		double off = row_rate(cell->rows[i]).value - cell->mean;
 
 		squares += off * off;
 	}
@@ -209,7 +202,9 @@ static void compare_pair(const struct cell_place *a, const struct cell_place *b)
 	double ratio = shares ? a->cell->mfu / b->cell->mfu
 			      : a->cell->mean / b->cell->mean;
 
-	if (!shares && changes_work(a))
+	if (!shares &&
+	    (changes_work(a) || row_rate(a->cell->rows[0]).unit !=
+					row_rate(b->cell->rows[0]).unit))
 		return;
 	add_neighbour(a->cell, b, ratio);
 	add_neighbour(b->cell, a, 1 / ratio);
@@ -274,10 +269,14 @@ static int add_jump(const struct cell_figures *cell, struct error *err)
 
 /* Cells. */
 
+/* By cell, then by the unit of the rate: others are no repeats. */
 static int rows_compare_cell(const void *a, const void *b)
 {
-	return strcmp((*(struct report_row *const *)a)->info.cell,
-		      (*(struct report_row *const *)b)->info.cell);
+	const struct report_row *x = *(struct report_row *const *)a;
+	const struct report_row *y = *(struct report_row *const *)b;
+	int order = strcmp(x->info.cell, y->info.cell);
+
+	return order ? order : (int)row_rate(x).unit - (int)row_rate(y).unit;
 }
 
 static void row_forget(struct report_row *row)
@@ -298,7 +297,7 @@ static size_t rows_collect(struct report_rows *rows, struct report_row **list)
 		struct report_row *row = &rows->items[i];
 
 		row_forget(row);
-		if (isfinite(anomalies_row_rate(row)) && row->info.cell)
+		if (row_rate(row).unit && row->info.cell)
 			list[count++] = row;
 	}
 	qsort(list, count, sizeof(struct report_row *), rows_compare_cell);

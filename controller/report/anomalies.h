@@ -1,7 +1,7 @@
 /* anomalies.h - finds repeats that differ too much, and rates that differ too
  * much from those of neighbouring cells.
  *
- * Each completed row with a rate (token/p/s) gets `repeats`, over the completed
+ * Each completed row with a rate gets `repeats`, over the completed
  * repeats of its cell if two or more, and `anomalies`, if there are any.
  *
  * A coefficient of variation above the sweep's spread_percent (default 5) is an

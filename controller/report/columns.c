@@ -2,6 +2,7 @@
  */
 #include "controller/report/columns.h"
 
+#include "protocol/base/strings.h"
 #include "protocol/base/utf8.h"
 
 #include <math.h>
@@ -25,7 +26,10 @@ static void add_column(struct columns *columns,
 	if (columns->count == COLUMNS_MAX)
 		return;
 	columns->heads[columns->count] = (struct column){
-		.title = figure ? figure->title : metric,
+		.title = !figure ? metric
+			 : figure->rate && columns->unit
+				 ? rate_units[columns->unit]
+				 : figure->title,
 		.right = !figure || figure->format,
 	};
 	columns->figures[columns->count] = figure;
@@ -70,7 +74,7 @@ void columns_choose(const struct report_rows *rows, bool labelled,
 {
 	const struct report_figure *figure;
 
-	*columns = (struct columns){ 0 };
+	*columns = (struct columns){ .unit = rows_unit(rows) };
 	for (size_t i = 0; (figure = figure_used(IN_TABLE, i)); i++) {
 		if (!(labelled && figure->labelled) &&
 		    (!figure->optional || any_wants(figure, rows)))
@@ -135,6 +139,9 @@ const char *column_text(const struct columns *columns, size_t column,
 		/* The formats stand in the table of figures. */
 		snprintf(number, sizeof(number), figure->format,
 			 datum.number * (figure->scale ? figure->scale : 1));
+	if (figure->rate && !columns->unit && datum.kind == DATUM_NUMBER)
+		text_append(number, sizeof(number), " %s",
+			    rate_units[row_rate(row).unit]);
 	snprintf(text, COLUMN_TEXT, "%s%s", number,
 		 figure->flagged && row_flag(row, 0) ? " (!)" : "");
 	return text;
@@ -156,28 +163,23 @@ void columns_droppable(const struct columns *columns,
 
 /* Tables. */
 
-static double shown_rate(const struct report_row *row)
+static void find_best(const struct report_rows *rows, double best[RATE_UNITS])
 {
-	return row_completed(row) ? row_rate(row) : (double)NAN;
-}
-
-static double best_rate(const struct report_rows *rows)
-{
-	double best = 0;
-
 	ROWS_EACH(row, rows)
 	{
-		best = fmax(best, shown_rate(row));
+		struct rate rate = row_rate(row);
+
+		best[rate.unit] = fmax(best[rate.unit], rate.value);
 	}
-	return best;
 }
 
 static void columns_add_cell(const struct columns *columns, size_t column,
 			     const struct report_row *row,
-			     const struct labels *labels, double best,
-			     struct table *table)
+			     const struct labels *labels,
+			     const double best[RATE_UNITS], struct table *table)
 {
 	const struct report_figure *figure = columns->figures[column];
+	struct rate rate = row_rate(row);
 	bool bad = column == columns->count - 1 && row_failed(row);
 	char text[COLUMN_TEXT], label[LABEL_SIZE];
 
@@ -185,16 +187,17 @@ static void columns_add_cell(const struct columns *columns, size_t column,
 		   labels && !column ? labels_row(labels, row->info.cell,
 						  row->info.repeat, label)
 				     : column_text(columns, column, row, text));
-	if (figure && figure->flagged && shown_rate(row) > 0)
-		table_bar(table, shown_rate(row) / best * 100);
+	if (figure && figure->flagged && rate.unit)
+		table_bar(table, rate.value / best[rate.unit] * 100);
 }
 
 void columns_table(const struct columns *columns,
 		   const struct report_rows *rows, const struct labels *labels,
 		   struct table *table)
 {
-	double best = best_rate(rows);
+	double best[RATE_UNITS] = { 0 };
 
+	find_best(rows, best);
 	*table = (struct table){ .columns = columns->heads };
 	ROWS_EACH(row, rows)
 	{

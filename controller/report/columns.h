@@ -23,6 +23,7 @@ struct columns {
 	const struct report_figure *figures[COLUMNS_MAX]; /* NULL: a metric */
 	const char *metrics[COLUMNS_MAX]; /* borrowed from the rows, or NULL */
 	size_t count;
+	enum rate_unit unit; /* of all rates; RATE_NONE: each says its own */
 };
 
 /* Choose the columns for these rows, which must outlive *columns. labelled:

@@ -16,6 +16,7 @@
 static const struct schema compare_side_schema = SCHEMA(compare_side,
 	FIELD(compare_side, n),
 	FIELD_FIGURE(compare_side, rate),
+	FIELD_RATE_UNIT(compare_side, unit),
 	FIELD_FIGURE(compare_side, spread),
 	FIELD_FIGURE(compare_side, loss));
 
@@ -58,6 +59,7 @@ void compare_cells_clear(struct compare_cells *cells)
 struct side {
 	bool there; /* the cell is in this sweep */
 	unsigned n;
+	uint32_t unit; /* of their rates */
 	double mean;
 	double squares; /* sum of squared differences to the mean */
 	double steps; /* half the interquartile range of the steps, as a rate */
@@ -69,21 +71,23 @@ static double step_spread(const struct report_row *row)
 {
 	const struct step_spread *steps = row->info.result->iteration_ms;
 
-	return steps ? row_rate(row) * steps->median *
+	return steps ? row_rate(row).value * steps->median *
 			       (1 / steps->q1 - 1 / steps->q3) / 2
 		     : (double)NAN;
 }
 
 static void side_add(struct side *side, const struct report_row *row)
 {
-	double rate = row_rate(row), before = side->mean;
+	struct rate rate = row_rate(row);
+	double before = side->mean;
 
 	side->there = true;
-	if (!row_completed(row) || !isfinite(rate))
+	if (!rate.unit || (side->n && side->unit != rate.unit))
 		return;
 	side->n++;
-	side->mean += (rate - side->mean) / side->n;
-	side->squares += (rate - before) * (rate - side->mean);
+	side->unit = rate.unit;
+	side->mean += (rate.value - side->mean) / side->n;
+	side->squares += (rate.value - before) * (rate.value - side->mean);
 	if (!side->first) {
 		side->first = row;
 		side->steps = step_spread(row);
@@ -150,6 +154,7 @@ static int set_side(struct compare_side **to, const struct side *side,
 	**to = (struct compare_side){
 		.n = side->n,
 		.rate = side->n ? side->mean : (double)NAN,
+		.unit = side->unit,
 		.spread = known_figure(repeats ? sqrt(variance(side))
 					       : side->steps),
 		.loss = first && first->loss ? known_figure(first->loss->last)
@@ -190,7 +195,8 @@ static int set_difference(struct compare_difference *to, const struct side *a,
 			  const struct side *b, uint64_t from_step,
 			  struct error *err)
 {
-	bool repeats = a->n > 1 && b->n > 1, both = a->n && b->n;
+	bool both = a->n && b->n && a->unit == b->unit;
+	bool repeats = both && a->n > 1 && b->n > 1;
 	bool steps = both && isfinite(a->steps) && isfinite(b->steps);
 	double ratio = both ? b->mean / a->mean : (double)NAN;
 	double margin = repeats ? ratio_margin(a, b) : (double)NAN;
@@ -302,6 +308,31 @@ const struct compare_difference *compare_with(const struct compare_cell *cell,
 					      size_t sweep)
 {
 	return sweep == 1 ? &cell->second : &cell->more[sweep - 2];
+}
+
+static bool same_unit(const struct compare_side *side, enum rate_unit *unit)
+{
+	if (!side || !side->unit)
+		return true;
+	if (*unit && *unit != side->unit)
+		return false;
+	*unit = side->unit;
+	return true;
+}
+
+enum rate_unit compare_unit(const struct compare_cells *cells)
+{
+	enum rate_unit unit = RATE_NONE;
+
+	for (size_t i = 0; i < cells->count; i++) {
+		const struct compare_cell *cell = &cells->items[i];
+
+		for (size_t s = 0; s < cell->more_count + 2; s++)
+			if (!same_unit(s ? compare_with(cell, s)->b : cell->a,
+				       &unit))
+				return RATE_NONE;
+	}
+	return unit;
 }
 
 bool compare_shared(const struct compare_cells *cells)

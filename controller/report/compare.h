@@ -22,8 +22,9 @@ struct compare_sweep {
 
 /* A cell in one sweep. */
 struct compare_side {
-	uint32_t n;  /* completed repeats */
-	double rate; /* the mean of their token/p/s; NAN: none */
+	uint32_t n;    /* completed repeats */
+	double rate;   /* the mean of their rates; NAN: none */
+	uint32_t unit; /* of them; a repeat with another unit does not count */
 	double spread;
 	double loss; /* the last one of the first repeat */
 };
@@ -38,7 +39,8 @@ struct compare_loss {
 /* A later sweep against the first. NULL, NAN, TRUTH_UNKNOWN: not known. */
 struct compare_difference {
 	struct compare_side *b;       /* NULL: the sweep lacks the cell */
-	double ratio;                 /* rate of b over that of a */
+	double ratio;                 /* rate of b over that of a; NAN: their
+					 units differ */
 	double ratio_low, ratio_high; /* its 95 % interval, if both sides have
 					 two or more repeats */
 	uint32_t
@@ -72,7 +74,8 @@ OWNED_VALUE(struct compare_cells, compare_cells_clear)
  *	 "significant": true, "by": "repeats",
  *	 "loss": {"steps", "mean_percent", "largest_percent", "at_step"},
  *	 "more": [{"b", "ratio" ...}]}
- *	side: {"n": 3, "rate": 2068.1, "spread": 12.3, "loss": 2.06}
+ *	side: {"n": 3, "rate": 2068.1, "unit": "token/p/s", "spread": 12.3,
+ *	       "loss": 2.06}
  *
  * With at least two repeats on both sides (or on one side, if the other has no
  * result), spread is their standard deviation and "significant" is Welch's test
@@ -95,6 +98,9 @@ const struct compare_difference *compare_with(const struct compare_cell *cell,
 int compare_html(const struct compare_cells *cells,
 		 const struct compare_sweep *sweeps, size_t sweeps_count,
 		 struct buffer *out, struct error *err);
+
+/* The unit of all rates; RATE_NONE: there are none, or they differ. */
+enum rate_unit compare_unit(const struct compare_cells *cells);
 
 /* Is any cell of the first sweep in another one? */
 bool compare_shared(const struct compare_cells *cells);

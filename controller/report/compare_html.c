@@ -147,8 +147,11 @@ static void compare_html_put_row(const struct comparison *page,
 
 static void compare_html_put_table(const struct comparison *page)
 {
-	writer_raw(page->to, "<h2>Token/s per device</h2>\n"
-			     "<div class=\"wide\"><table>\n");
+	enum rate_unit unit = compare_unit(page->cells);
+
+	writer_printf(page->to,
+		      "<h2>Rate%s%s</h2>\n<div class=\"wide\"><table>\n",
+		      unit ? " in " : "", rate_units[unit]);
 	compare_html_put_heads(page);
 	for (size_t i = 0; i < page->cells->count; i++)
 		compare_html_put_row(page, &page->cells->items[i]);
@@ -200,6 +203,7 @@ int compare_html(const struct compare_cells *cells,
 		 const struct compare_sweep *sweeps, size_t sweeps_count,
 		 struct buffer *out, struct error *err)
 {
+	enum rate_unit unit = compare_unit(cells);
 	struct writer to;
 	struct comparison page = { .cells = cells,
 				   .about = sweeps,
@@ -214,7 +218,8 @@ int compare_html(const struct compare_cells *cells,
 	writer_init(&to, out, html_text);
 	compare_html_put_head(&page);
 	writer_raw(&to, "<div class=\"charts\">\n");
-	put_bars(&page, "Throughput per device", "token/s", rate_bar);
+	put_bars(&page, "Throughput per device", unit ? rate_units[unit] : "",
+		 rate_bar);
 	put_bars(&page, "Ratio to the first sweep (dashed: 1)", "", ratio_bar);
 	writer_raw(&to, "</div>\n");
 	compare_html_put_table(&page);

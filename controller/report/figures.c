@@ -42,9 +42,6 @@ static const struct report_figure figures[] = {
 	  .title = "devices", .format = "%.0f" },
 	{ .name = "tokens_per_second_per_device",
 	  RESULT(tokens_per_second_per_device),
-	  .place = { [IN_TABLE] = 5, [IN_CHART] = 1 },
-	  .title = "token/p/s", .format = "%.1f", .flagged = true,
-	  .chart = "Throughput per device", .unit = "token/s", .spread = true,
 	  .published = "token/p/s", .style = PUBLISHED_RATE },
 	{ .name = "tokens_per_second", RESULT(tokens_per_second) },
 	{ .name = "loss_first", LOSS(first) },
@@ -132,6 +129,13 @@ static const struct report_figure figures[] = {
 	  .chart = "Power of all devices", .unit = "W" },
 	{ .name = "energy_j", USAGE(energy_j) },
 	{ .name = "chip_memory_gib", RESULT(chip_memory_gib) },
+	{ .name = "rate", .rate = row_rate, .measured = true,
+	  .place = { [IN_TABLE] = 5, [IN_CHART] = 1 },
+	  .title = "rate", .format = "%.1f", .flagged = true,
+	  .chart = "Throughput per device", .spread = true,
+	  .published = "rate", .style = PUBLISHED_RATE },
+	{ .name = "rate_unit", .rate = row_rate, .is_unit = true,
+	  .measured = true },
 	/* Not in CSV. */
 	{ ALIGNMENT(mean_percent),
 	  .place = { [IN_TABLE] = 9, [DROPPED] = 6 },
@@ -287,7 +291,17 @@ const char *row_string(const struct report_row *row,
 struct datum figure_datum(const struct report_figure *figure,
 			  const struct report_row *row)
 {
-	struct datum datum = row_datum(row, &figure->member);
+	struct rate rate;
+	struct datum datum;
+
+	if (figure->rate) {
+		rate = figure->rate(row);
+		return figure->is_unit
+			       ? text_datum(rate.unit ? rate_units[rate.unit]
+						      : NULL)
+			       : number_datum(rate.value);
+	}
+	datum = row_datum(row, &figure->member);
 
 	if ((figure->measured && !row_completed(row)) ||
 	    ((figure->counted || figure->time) && !(datum.number > 0)))

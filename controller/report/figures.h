@@ -91,7 +91,11 @@ struct report_figure {
 	const char *name; /* in CSV and JSON, which never changes; NULL: not
 			     there */
 	struct member member;
-	bool measured; /* only of completed rows */
+	struct rate (*rate)(
+		const struct report_row *row); /* instead of a
+						  member: its value, */
+	bool is_unit;                          /* or its unit */
+	bool measured;                         /* only of completed rows */
 	bool time;     /* milliseconds since 1970; 0: unknown */
 	bool counted;  /* 0: unknown */
 	bool optional; /* a column only if a row has it */

@@ -89,14 +89,13 @@ static void html_put_facts(struct writer *to, const struct report_about *about,
 static void put_best(struct writer *to, const struct report_row *best,
 		     const struct labels *labels)
 {
+	struct rate rate = row_rate(best);
 	char label[LABEL_SIZE];
 
-	writer_printf(to,
-		      " The fastest, %s, reached %.1f tokens per second per "
-		      "device",
+	writer_printf(to, " The fastest, %s, reached %.1f %s",
 		      labels_row(labels, best->info.cell, best->info.repeat,
 				 label),
-		      row_rate(best));
+		      rate.value, rate_units[rate.unit]);
 	if (row_mfu(best) > 0)
 		writer_printf(to, " (MFU %.1f %%)", row_mfu(best) * 100);
 	writer_raw(to, ".");
@@ -115,7 +114,7 @@ static void put_outcome(struct writer *to, const struct report_rows *rows,
 		if (!row_completed(row))
 			continue;
 		completed++;
-		if (row_rate(row) > (best ? row_rate(best) : 0))
+		if (row_rate(row).value > (best ? row_rate(best).value : 0))
 			best = row;
 	}
 	writer_printf(to, "<p class=\"lead\">%zu of %zu jobs completed.",

@@ -6,6 +6,7 @@
 #include "controller/report/chart.h"
 #include "controller/report/figures.h"
 #include "controller/results/json_object.h"
+#include "controller/results/series.h"
 #include "protocol/base/owned.h"
 
 #include <math.h>
@@ -48,12 +49,15 @@ static void set_spread(struct bar *bar, const struct report_row *row)
 	bar->high = bar->value * steps->median / steps->q1;
 }
 
+/* unit: only of rows with rates in this unit; RATE_NONE: of all. */
 static void put_picture(struct writer *to, const struct report_figure *figure,
-			const struct report_rows *rows,
+			enum rate_unit unit, const struct report_rows *rows,
 			const struct labels *labels)
 {
-	owned(bars_clear) struct bars bars = { .title = figure->chart,
-					       .unit = figure->unit };
+	owned(bars_clear) struct bars bars = {
+		.title = figure->chart,
+		.unit = unit ? rate_units[unit] : figure->unit,
+	};
 
 	if (bars_init(&bars, rows->count, &to->failure) < 0)
 		return;
@@ -63,7 +67,8 @@ static void put_picture(struct writer *to, const struct report_figure *figure,
 			       (figure->scale ? figure->scale : 1);
 		struct bar *bar;
 
-		if (!isfinite(value) || value < 0)
+		if (!isfinite(value) || value < 0 ||
+		    (unit && row_rate(row).unit != unit))
 			continue;
 		bar = add_bar(&bars, labels, row, value);
 		if (figure->limited)
@@ -77,7 +82,7 @@ static void put_picture(struct writer *to, const struct report_figure *figure,
 	bars_svg(to, &bars);
 }
 
-/* Vendor, chip, and the cell's words without "nodes=N". */
+/* Unit of the rate, vendor, chip, and the cell's words without "nodes=N". */
 static char *rest_of(const struct report_row *row)
 {
 	const struct setup *setup = row->info.setup;
@@ -91,8 +96,8 @@ static char *rest_of(const struct report_row *row)
 	       nodes[-1] != ' ')
 		nodes++;
 	length = nodes ? (size_t)(nodes - from) : strlen(from);
-	if (asprintf(&rest, "%s %s %.*s%s", vendor ? vendor : "",
-		     chip ? chip : "", (int)length, from,
+	if (asprintf(&rest, "%s %s %s %.*s%s", rate_units[row_rate(row).unit],
+		     vendor ? vendor : "", chip ? chip : "", (int)length, from,
 		     nodes ? nodes + strcspn(nodes, " ") : "") < 0)
 		return NULL;
 	return rest;
@@ -121,8 +126,9 @@ static void put_scaling(struct writer *to, const struct report_rows *rows,
 	{
 		char *rest;
 
-		if (!row_completed(row) || !row->info.nodes ||
-		    !(row_rate(row) > 0))
+		/* Whose steps grow with the nodes is not known. */
+		if (!row->info.nodes || !row_rate(row).unit ||
+		    row_rate(row).unit == RATE_STEPS)
 			continue;
 		rest = rest_of(row);
 		if (!rest) {
@@ -139,8 +145,8 @@ static void put_scaling(struct writer *to, const struct report_rows *rows,
 			least = i;
 		if (list[i].order > list[least].order)
 			add_bar(&bars, labels, list[i].row,
-				row_rate(list[i].row) /
-					row_rate(list[least].row) * 100);
+				row_rate(list[i].row).value /
+					row_rate(list[least].row).value * 100);
 	}
 	bars_svg(to, &bars);
 	for (size_t i = 0; i < count; i++)
@@ -149,9 +155,25 @@ static void put_scaling(struct writer *to, const struct report_rows *rows,
 
 /* Curves. */
 
+/* The curve of a row, if it is in this unit. */
+typedef const cJSON *curve_fn(const struct report_row *row, const char *unit);
+
+static const cJSON *loss_curve(const struct report_row *row, const char *unit)
+{
+	return row_at(row->series, "loss");
+}
+
+static const cJSON *rate_curve(const struct report_row *row, const char *unit)
+{
+	const char *own = NULL;
+	const cJSON *rate = series_rate(row->series, &own);
+
+	return rate && own && !strcmp(own, unit) ? rate : NULL;
+}
+
 /* The same curve of every row in one picture. */
 static void put_overlay(struct writer *to, const char *title, const char *unit,
-			const char *name, const struct report_rows *rows,
+			curve_fn *of, const struct report_rows *rows,
 			const struct labels *labels)
 {
 	char names[OVERLAY_MAX][LABEL_SIZE];
@@ -161,7 +183,7 @@ static void put_overlay(struct writer *to, const char *title, const char *unit,
 
 	ROWS_EACH(row, rows)
 	{
-		const cJSON *curve = row_at(row->series, name);
+		const cJSON *curve = of(row, unit);
 
 		if (chart.count == OVERLAY_MAX || !chart_draws(curve))
 			continue;
@@ -189,11 +211,17 @@ void html_overview(struct writer *to, const struct report_rows *rows,
 	writer_raw(to, "<div class=\"charts\">\n");
 	empty = to->out->size;
 	for (size_t i = 0; (figure = figure_used(IN_CHART, i)); i++)
-		put_picture(to, figure, rows, labels);
+		for (enum rate_unit unit = figure->rate ? RATE_TOKENS
+							: RATE_NONE;
+		     unit < (figure->rate ? RATE_UNITS : RATE_TOKENS); unit++)
+			put_picture(to, figure, unit, rows, labels);
 	put_scaling(to, rows, labels);
-	put_overlay(to, "Loss of all cells", "", "loss", rows, labels);
-	put_overlay(to, "Throughput of all cells", "token/s",
-		    "tokens_per_second", rows, labels);
+	put_overlay(to, "Loss of all cells", "", loss_curve, rows, labels);
+	for (size_t unit = RATE_TOKENS; unit < RATE_UNITS; unit++)
+		put_overlay(to, "Throughput of all cells", rate_units[unit],
+			    rate_curve, rows, labels);
+	put_overlay(to, "Throughput of all cells", "token/s", rate_curve, rows,
+		    labels);
 	if (to->out->size > empty)
 		writer_raw(to, "</div>\n");
 	else
@@ -261,15 +289,14 @@ void html_curves(struct writer *to, const struct report_row *row)
 		.lines = { { "loss", row_at(row->series, "loss") } },
 		.count = 1
 	};
-	const struct chart rate = {
-		.title = "Throughput",
-		.x_label = "step",
-		.y_label = "token/s",
-		.lines = { { "token/s",
-			     row_at(row->series, "tokens_per_second") } },
-		.count = 1,
-		.from_zero = true
-	};
+	const char *unit;
+	const cJSON *points = series_rate(row->series, &unit);
+	const struct chart rate = { .title = "Throughput",
+				    .x_label = "step",
+				    .y_label = unit,
+				    .lines = { { unit, points } },
+				    .count = 1,
+				    .from_zero = true };
 
 	writer_raw(to, "<div class=\"charts\">\n");
 	chart_svg(to, &loss);

@@ -104,11 +104,11 @@ static void put_repeats(struct writer *to, const struct report_rows *rows)
 		before = row_cell(row);
 		markdown_put_heading(to, "Repeats", &any);
 		writer_printf(to,
-			      "- %s: mean of %llu repeats %.1f token/p/s, "
+			      "- %s: mean of %llu repeats %.1f %s, "
 			      "standard deviation %.2f, CV %.2f %%\n",
 			      before, (unsigned long long)repeats->n,
-			      repeats->mean, repeats->stdev,
-			      repeats->cv_percent);
+			      repeats->mean, rate_units[row_rate(row).unit],
+			      repeats->stdev, repeats->cv_percent);
 	}
 }
 

@@ -11,7 +11,8 @@
 static bool is_evaluation(const struct report_row *row)
 {
 	return row->info.follows && row_completed(row) && row->info.result &&
-	       row->info.result->metrics_count && !isfinite(row_rate(row));
+	       row->info.result->metrics_count &&
+	       row_rate(row).unit != RATE_TOKENS;
 }
 
 /* The row before it that it evaluates; NULL: none. */

@@ -18,8 +18,8 @@
 
 static int by_rate(const void *a, const void *b)
 {
-	double x = row_rate(*(const struct report_row *const *)a);
-	double y = row_rate(*(const struct report_row *const *)b);
+	double x = row_rate(*(const struct report_row *const *)a).value;
+	double y = row_rate(*(const struct report_row *const *)b).value;
 
 	return (x > y) - (x < y);
 }

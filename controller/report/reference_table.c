@@ -256,7 +256,7 @@ static void put_product(struct writer *to, const struct lines *lines,
 	if (samples > 0 && sequence > 0)
 		writer_printf(to, "%.2f \\* %u / %u = ", samples, sequence,
 			      row->info.devices);
-	layout_put_rate(to, row_rate(row));
+	layout_put_rate(to, result ? result->tokens_per_second_per_device : 0);
 	writer_raw(to, " tokens/s");
 }
 
@@ -338,7 +338,7 @@ static void put_figure(struct writer *to, const struct lines *lines,
 		       const struct report_row *row,
 		       const struct report_figure *figure)
 {
-	struct datum datum = row_datum(row, &figure->member);
+	struct datum datum = figure_datum(figure, row);
 
 	if (figure->style == PUBLISHED_VERDICT && datum.text &&
 	    !strcmp(datum.text, "baseline"))
@@ -456,20 +456,40 @@ static void layout_choose(struct reference_layout *table,
 	if (lines_spread(lines))
 		layout_add_known(table, "parallel");
 	layout_add_known(table, "fix_hp");
-	layout_add_known(table, "token/p/s");
+	layout_add_known(table, "rate");
 	layout_add_known(table, any_aligned(lines) ? "aligned" : "loss");
 	layout_add_known(table, "mem");
 	layout_add_metrics(table, lines, NULL);
 	layout_add_known(table, "MFU");
 }
 
+/* The unit of all rates; tokens, if there are none or they differ. */
+static enum rate_unit lines_unit(const struct lines *lines)
+{
+	enum rate_unit unit = RATE_NONE;
+
+	for (size_t i = 0; i < lines->count; i++) {
+		enum rate_unit other = row_rate(lines->rows[i]).unit;
+
+		if (unit && other && unit != other)
+			return RATE_TOKENS;
+		unit = other ? other : unit;
+	}
+	return unit ? unit : RATE_TOKENS;
+}
+
 static void layout_put_head(struct writer *to,
 			    const struct reference_layout *table,
-			    enum language language)
+			    const struct lines *lines)
 {
+	enum language language = lines->language;
+
 	for (size_t c = 0; c < table->count; c++) {
+		const struct report_figure *figure = table->columns[c].figure;
 		const char *name = table->columns[c].name;
 
+		if (figure && figure->rate)
+			name = rate_units[lines_unit(lines)];
 		writer_printf(to, "| %s ",
 			      !strcmp(name, "configuration")
 				      ? phrase(language, "configuration")
@@ -523,7 +543,7 @@ void reference_table(struct writer *to, const struct lines *lines)
 	const char *last = "";
 
 	layout_choose(&table, lines);
-	layout_put_head(to, &table, lines->language);
+	layout_put_head(to, &table, lines);
 	for (size_t i = 0; i < lines->count; i++) {
 		const char *model = setup_of(lines->rows[i])->measure.model;
 

@@ -129,10 +129,24 @@ bool row_completed(const struct report_row *row)
 	return job_state_from(row->info.state) == JOB_COMPLETED;
 }
 
-double row_rate(const struct report_row *row)
+struct rate row_rate(const struct report_row *row)
 {
-	return row->info.result ? row->info.result->tokens_per_second_per_device
-				: (double)NAN;
+	return result_rate(row_completed(row) ? row->info.result : NULL);
+}
+
+enum rate_unit rows_unit(const struct report_rows *rows)
+{
+	enum rate_unit unit = RATE_NONE;
+
+	ROWS_EACH(row, rows)
+	{
+		enum rate_unit other = row_rate(row).unit;
+
+		if (unit && other && unit != other)
+			return RATE_NONE;
+		unit = other ? other : unit;
+	}
+	return unit;
 }
 
 double row_mfu(const struct report_row *row)

@@ -10,6 +10,7 @@
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
+#include "protocol/message/rate.h"
 #include "protocol/message/reply_jobs.h"
 
 #include <stdint.h>
@@ -17,7 +18,7 @@
 /* The completed repeats of a cell (anomalies.h). */
 struct repeats_info {
 	uint64_t n;
-	double mean, stdev, cv_percent; /* of token/p/s */
+	double mean, stdev, cv_percent; /* of their rates */
 };
 
 /* The losses of a row against its baseline (compare.h). */
@@ -81,8 +82,13 @@ int rows_gather(struct report_rows *rows, struct error *err);
 
 bool row_completed(const struct report_row *row);
 
-/* Tokens per second and device; NAN: none. */
-double row_rate(const struct report_row *row);
+/* The rate of a completed row; others have none. */
+struct rate row_rate(const struct report_row *row);
+
+/* The unit of all rates of these rows; RATE_NONE: there are none, or they
+ * differ.
+ */
+enum rate_unit rows_unit(const struct report_rows *rows);
 
 /* The model FLOPs utilisation, a fraction; NAN: none. */
 double row_mfu(const struct report_row *row);

@@ -23,6 +23,7 @@ const struct schema trend_cell_schema = SCHEMA(trend_cell,
 	FIELD_NULLABLE(trend_cell, chip),
 	FIELD_NULLABLE(trend_cell, framework),
 	FIELD_NULLABLE(trend_cell, precision),
+	FIELD_RATE_UNIT(trend_cell, unit),
 	FIELD_ROWS(trend_cell, points, trend_point_schema));
 /* clang-format on */
 
@@ -46,6 +47,7 @@ static struct trend_cell identity_of(const struct report_row *row)
 		.chip = setup->measure.chip,
 		.framework = setup->measure.framework,
 		.precision = setup->measure.precision,
+		.unit = row_rate(row).unit,
 	};
 }
 
@@ -70,7 +72,7 @@ static bool trend_cell_same(const struct trend_cell *a,
 	       texts_equal(a->vendor, b->vendor) &&
 	       texts_equal(a->chip, b->chip) &&
 	       texts_equal(a->framework, b->framework) &&
-	       texts_equal(a->precision, b->precision);
+	       texts_equal(a->precision, b->precision) && a->unit == b->unit;
 }
 
 /* The cell of the row in the list, which may grow by it; NULL: ENOMEM. */
@@ -145,15 +147,14 @@ static int trend_add_sweep(struct trend_cells *cells,
 		struct trend_cell *cell;
 		struct trend_point *point;
 
-		if (!row_completed(row) || !(row_rate(row) > 0) ||
-		    !is_selected(row, what))
+		if (!row_rate(row).unit || !is_selected(row, what))
 			continue;
 		cell = trend_get_cell(cells, row, err);
 		point = cell ? point_of(cell, &sweep->about, err) : NULL;
 		if (!point)
 			return -1;
 		point->n++;
-		point->rate += (row_rate(row) - point->rate) / point->n;
+		point->rate += (row_rate(row).value - point->rate) / point->n;
 	}
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* trend.h - follows the rate of cells over many sweeps and finds regressions.
  *
- * Cells are the same if their words, vendor, chip,
- * framework and precision are.
+ * Cells are the same if their words, vendor, chip, framework, precision and
+ * unit of the rate are.
  */
 #ifndef CONTROLLER_REPORT_TREND_H
 #define CONTROLLER_REPORT_TREND_H
@@ -27,7 +27,7 @@ struct trend_point {
 	char *name;
 	char *submitted_utc;   /* "2026-05-04T03:02:01Z" */
 	uint32_t n;            /* completed repeats */
-	double rate;           /* the mean of their token/p/s */
+	double rate;           /* the mean of their rates */
 	double change_percent; /* against the mean of the earlier points; NAN of
 				  the first */
 	bool regression;
@@ -36,6 +36,7 @@ struct trend_point {
 struct trend_cell {
 	char *cell;
 	char *vendor, *chip, *framework, *precision;
+	uint32_t unit;              /* of its rates (protocol/message/rate.h) */
 	struct trend_point *points; /* a sweep without a result has none */
 	size_t points_count;
 };

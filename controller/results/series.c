@@ -2,30 +2,11 @@
  */
 #include "controller/results/series.h"
 
-#include "controller/results/formula.h"
 #include "controller/results/json_object.h"
+#include "controller/results/step_rate.h"
 
 #include <math.h>
 #include <string.h>
-
-static double record_rate(const struct record *record,
-			  const struct measure_spec *measure)
-{
-	if (record_has(record, RECORD_ITERATION_MS) && measure->global_batch &&
-	    measure->sequence)
-		return formula_tokens_per_second(measure->global_batch,
-						 measure->sequence,
-						 record->iteration_ms);
-	if (record_has(record, RECORD_TOKENS_PER_SECOND))
-		return record->tokens_per_second;
-	return NAN;
-}
-
-static bool has_rate(const struct record *record)
-{
-	return record_has(record, RECORD_ITERATION_MS) ||
-	       record_has(record, RECORD_TOKENS_PER_SECOND);
-}
 
 /* The smallest power of two that leaves at most SERIES_STEPS_MAX steps. */
 static uint64_t stride_of(const struct record *records, size_t count)
@@ -51,30 +32,44 @@ static void series_add_point(cJSON *list, uint64_t step, double value,
 }
 
 cJSON *series_new(const struct record *records, size_t count,
-		  const struct measure_spec *measure, struct error *err)
+		  const struct measure_spec *measure, uint64_t devices,
+		  struct error *err)
 {
 	uint64_t stride = stride_of(records, count);
+	uint32_t unit = RATE_NONE;
 	cJSON *series = cJSON_CreateObject();
 	cJSON *loss = cJSON_AddArrayToObject(series, "loss");
-	cJSON *rate = cJSON_AddArrayToObject(series, "tokens_per_second");
+	cJSON *rate = cJSON_AddArrayToObject(series, "rate");
 	bool failed = !loss || !rate;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct record *record = &records[i];
+		struct rate of = step_rate(record, measure, devices);
 
 		if (record->step % stride)
 			continue;
 		if (record_has(record, RECORD_LOSS))
 			series_add_point(loss, record->step, record->loss,
 					 &failed);
-		if (has_rate(record))
-			series_add_point(rate, record->step,
-					 record_rate(record, measure), &failed);
+		/* The first step of another unit does not change it. */
+		unit = unit ? unit : of.unit;
+		if (of.unit && of.unit == unit)
+			series_add_point(rate, record->step, of.value, &failed);
 	}
+	failed |=
+		!cJSON_AddStringToObject(series, "rate_unit", rate_units[unit]);
 	if (!failed)
 		return series;
 	cJSON_Delete(series);
 	return error_null(error_nomem(err, "series"));
+}
+
+const cJSON *series_rate(const cJSON *series, const char **unit)
+{
+	const cJSON *rate = row_at(series, "rate");
+
+	*unit = rate ? row_text(series, "rate_unit") : "token/s";
+	return rate ? rate : row_at(series, "tokens_per_second");
 }
 
 /* Step and value of a point; a value that is null is NaN. */

@@ -1,13 +1,13 @@
 /* series.h - keeps the loss and rate of a job over its steps, in bounded size.
  *
- *	{"loss": [[step, value] ...], "tokens_per_second": [[step, value] ...]}
+ *	{"loss": [[step, value] ...], "rate": [[step, value] ...],
+ *	 "rate_unit": "token/p/s"}
  *
- * A value is a number, or null for NaN and infinite ones. tokens_per_second is
- * over all devices: from the step time and the batch, or as the program prints
- * it. A curve without values is an empty list. Of a long training only steps
- * are kept whose number is divisible by a power of two. That power depends
- * only on the length, so the curves of two equally long jobs have steps in
- * common.
+ * A value is a number, or null for NaN and infinite ones. The rate is that of
+ * each step (step_rate.h). A curve without values is an empty list. Of a long
+ *training only steps are kept whose number is divisible by a power of two. That
+ *power depends only on the length, so the curves of two equally long jobs have
+ *steps in common.
  */
 #ifndef CONTROLLER_RESULTS_SERIES_H
 #define CONTROLLER_RESULTS_SERIES_H
@@ -22,7 +22,13 @@
 
 /* The caller deletes it. NULL: ENOMEM. */
 cJSON *series_new(const struct record *records, size_t count,
-		  const struct measure_spec *measure, struct error *err);
+		  const struct measure_spec *measure, uint64_t devices,
+		  struct error *err);
+
+/* The curve of the rate, and *unit for its axis; NULL: there is none. What a
+ * version before wrote is in tokens of all devices.
+ */
+const cJSON *series_rate(const cJSON *series, const char **unit);
 
 /* The difference between the losses of two series. */
 struct alignment {

@@ -30,6 +30,7 @@
 #include "controller/store/audit.h"
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
+#include "protocol/message/rate.h"
 #include "protocol/message/state.h"
 
 #include <stdbool.h>
@@ -90,7 +91,7 @@ struct job_row {
 	/* Copies from the result, for lists. */
 	uint64_t step; /* the last one; 0: none */
 	double loss;   /* of it; NAN: not known */
-	double rate;   /* tokens a second per device; 0: not known */
+	struct rate rate;
 };
 
 struct event_row {

@@ -27,7 +27,7 @@
 	OF_SPEC(cell) "," OF_SPEC(vendor) ","                                  \
 	OF_SPEC(nodes) "," OF_SPEC(devices) ","                                \
 	OF_RESULT(step, "steps") "," OF_RESULT(loss, "loss.last") ","          \
-	OF_RESULT(rate, "tokens_per_second_per_device") " FROM "
+	OF_RESULT(rate, "tokens_per_second_per_device") ", rate_unit FROM "
 /* clang-format on */
 
 /* CROSS JOIN fixes the order of the tables: the first one is walked. */
@@ -148,6 +148,17 @@ static int sweep_row_visit(sqlite3_stmt *statement, const struct visit *visit,
 	return visit->fn.sweep(&row, visit->arg);
 }
 
+/* A rate and its unit. Before there was a column for that, it was in tokens. */
+static struct rate column_rate(sqlite3_stmt *statement, int column)
+{
+	double value = sqlite3_column_double(statement, column);
+	uint32_t unit = column_u32(statement, column + 1);
+
+	if (!(value > 0) || unit >= RATE_UNITS)
+		return rate_of(0, 0, 0, 0);
+	return (struct rate){ value, unit ? unit : RATE_TOKENS };
+}
+
 static int job_row_visit(sqlite3_stmt *statement, const struct visit *visit,
 			 struct error *err)
 {
@@ -176,7 +187,7 @@ static int job_row_visit(sqlite3_stmt *statement, const struct visit *visit,
 		.devices = column_u32(statement, 20),
 		.step = column_u64(statement, 21),
 		.loss = column_real(statement, 22),
-		.rate = sqlite3_column_double(statement, 23),
+		.rate = column_rate(statement, 23),
 	};
 
 	if (!row.key || !row.spec)

@@ -74,7 +74,7 @@ static void job_put(struct view_row *row, const void *of)
 	view_text(row, job_detail(job, text, sizeof(text)));
 	job_put_step(row, job);
 	view_number(row, "%.4f", job_loss(job));
-	view_number(row, "%.0f", job_rate(job) * job->devices);
+	view_text(row, human_rate(job->rate, job->rate_unit).text);
 	view_text(row, job->text ? job->text : job->waits);
 }
 
@@ -212,7 +212,7 @@ static const struct view_column job_columns[] = {
 	{ "STATE", "State", false, 0 }, { "TIME", NULL, true, 4 },
 	{ "NODES", "Nodes", false, 3 }, { "DETAIL", NULL, false, 0 },
 	{ NULL, "Step", false, 0 }, { NULL, "Loss", true, 0 },
-	{ NULL, "token/s", true, 0 }, { NULL, "Reason", false, 0 },
+	{ NULL, "Rate", true, 0 }, { NULL, "Reason", false, 0 },
 	{ NULL, NULL, false, 0 },
 };
 const struct view view_jobs = {

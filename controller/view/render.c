@@ -235,12 +235,14 @@ double job_loss(const struct job_info *job)
 	return job->progress ? job->progress->loss : job->loss;
 }
 
-double job_rate(const struct job_info *job)
+struct human human_rate(double value, uint32_t unit)
 {
-	if (!job->progress)
-		return job->rate;
-	return job->devices ? job->progress->tokens_per_second / job->devices
-			    : (double)NAN;
+	struct human rate = { "" };
+
+	if (unit && unit < RATE_UNITS && isfinite(value))
+		snprintf(rate.text, sizeof(rate.text), "%.16s %s",
+			 human_number(value).text, rate_units[unit]);
+	return rate;
 }
 
 void stillness_words(const struct progress_info *progress, char *to,
@@ -255,9 +257,11 @@ void stillness_words(const struct progress_info *progress, char *to,
 		text_append(to, size, "%ssuspected hang", *to ? ", " : "");
 }
 
-static void training_detail(const struct progress_info *progress, char *to,
+static void training_detail(const struct job_info *job,
+			    const struct progress_info *progress, char *to,
 			    size_t size)
 {
+	struct human rate = human_rate(job->rate, job->rate_unit);
 	unsigned long long step, steps;
 	char still[80];
 
@@ -275,10 +279,8 @@ static void training_detail(const struct progress_info *progress, char *to,
 	if (isfinite(progress->loss))
 		text_append(to, size, "%sloss %.4g", *to ? ", " : "",
 			    progress->loss);
-	if (isfinite(progress->tokens_per_second) &&
-	    progress->tokens_per_second > 0)
-		text_append(to, size, "%s%s token/s", *to ? ", " : "",
-			    human_number(progress->tokens_per_second).text);
+	if (*rate.text)
+		text_append(to, size, "%s%s", *to ? ", " : "", rate.text);
 	if (isfinite(progress->power_w))
 		text_append(to, size, "%s%.0f W", *to ? ", " : "",
 			    progress->power_w);
@@ -293,13 +295,12 @@ static void result_detail(const struct job_info *job, char *to, size_t size)
 	const struct progress_info last = {
 		.step = job->step,
 		.loss = job->loss,
-		.tokens_per_second = job->rate * job->devices,
 		.power_w = (double)NAN,
 		.temp_c = (double)NAN,
 	};
 
 	if (job->step)
-		training_detail(&last, to, size);
+		training_detail(job, &last, to, size);
 }
 
 /* An optional text. */
@@ -336,7 +337,7 @@ char *job_detail(const struct job_info *job, char *to, size_t size)
 	} else if (state == JOB_PREPARING) {
 		transfer_detail(job->progress, to, size);
 	} else {
-		training_detail(job->progress, to, size);
+		training_detail(job, job->progress, to, size);
 	}
 	return to;
 }

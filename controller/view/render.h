@@ -11,6 +11,7 @@
 #include "protocol/base/buffer.h"
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
+#include "protocol/message/rate.h"
 #include "protocol/message/reply_jobs.h"
 #include "protocol/message/state.h"
 
@@ -33,12 +34,14 @@ struct human human_jobs(uint64_t count);   /* "1 job", "0 jobs" */
 
 enum colour colour_of_job(enum job_state state);
 
-/* Step, loss and tokens per second and device: of the last step while the job
- * runs, later of its result. Unknown: 0, NAN, NAN.
+/* Step and loss: of the last step while the job runs, later of its result.
+ * Unknown: 0, NAN.
  */
 uint64_t job_step(const struct job_info *job);
 double job_loss(const struct job_info *job);
-double job_rate(const struct job_info *job);
+
+/* "8300 token/p/s"; "": none. */
+struct human human_rate(double value, uint32_t unit);
 
 /* "4m12s ago, suspected hang" of a job without recent progress; else "". */
 void stillness_words(const struct progress_info *progress, char *to,
@@ -53,7 +56,7 @@ void sweep_counts(const struct sweep_info *sweep, char *to, size_t size);
 void json_words(const cJSON *item, char *to, size_t size);
 
 /* One line about a job, without control characters: its progress, why it
- * failed, or its result: "step 12/60, loss 3.457, 8300 token/s".
+ * failed, or its result: "step 12/60, loss 3.457, 8300 token/p/s".
  */
 char *job_detail(const struct job_info *job, char *to, size_t size);
 

@@ -1,6 +1,7 @@
 /* board.c - writes the jobs of a sweep as a matrix of cells. */
 #include "controller/web/board.h"
 #include "controller/report/labels.h"
+#include "protocol/message/rate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ struct axis {
 /* A job and its place. */
 struct square {
 	const struct job_info *job;
-	double rate;
+	struct rate rate; /* none of a job that failed */
 	size_t row, column;
 };
 
@@ -43,7 +44,7 @@ struct board {
 	struct square *squares;
 	struct row *rows;
 	size_t count, room, rows_count;
-	double best;
+	double best[RATE_UNITS];
 	size_t placed;   /* squares that have a row and a column */
 	bool begun;      /* the table is */
 	size_t row, put; /* rows and squares that are written */
@@ -210,14 +211,15 @@ static const char *job_info_cell(const struct job_info *job)
 
 void board_add(struct board *board, const struct job_info *job)
 {
-	/* A failed job has no rate. */
-	double rate = job->failure ? (double)NAN : job_rate(job);
+	struct rate rate = job->failure
+				   ? rate_of(0, 0, 0, 0)
+				   : (struct rate){ job->rate, job->rate_unit };
 
 	if (board->count == board->room)
 		return;
 	board->squares[board->count++] =
 		(struct square){ .job = job, .rate = rate };
-	board->best = fmax(board->best, rate);
+	board->best[rate.unit] = fmax(board->best[rate.unit], rate.value);
 	add_values(board, job_info_cell(job));
 }
 
@@ -243,30 +245,29 @@ static void board_put_rate(struct web_page *page, double rate)
 static void square_describe(const struct job_info *job, char *text, size_t size)
 {
 	uint64_t step = job_step(job);
-	double loss = job_loss(job), rate = job_rate(job);
-	char steps[40] = "", losses[40] = "", rates[40] = "";
+	double loss = job_loss(job);
+	struct human rate = human_rate(job->rate, job->rate_unit);
+	char steps[40] = "", losses[40] = "";
 
 	if (step)
 		snprintf(steps, sizeof(steps), ", step %llu", (ull)step);
 	if (!isnan(loss))
 		snprintf(losses, sizeof(losses), ", loss %.4f", loss);
-	if (!isnan(rate))
-		snprintf(rates, sizeof(rates), ", %.0f token/s",
-			 rate * job->devices);
-	snprintf(text, size, "job %llu, %s%s%s%s", (ull)job->job, job->state,
-		 steps, losses, rates);
+	snprintf(text, size, "job %llu, %s%s%s%s%s", (ull)job->job, job->state,
+		 steps, losses, *rate.text ? ", " : "", rate.text);
 }
 
 static void put_square(struct web_page *page, const struct square *square,
-		       double best)
+		       const double best[RATE_UNITS])
 {
 	const struct job_info *job = square->job;
 	const struct progress_info *progress = job->progress;
 	char more[300], title[180], shade[32] = "";
 
-	if (square->rate > 0)
+	if (square->rate.unit)
 		snprintf(shade, sizeof(shade), " data-rate=\"%.0f\"",
-			 ceil(BOARD_SHADES * square->rate / best));
+			 ceil(BOARD_SHADES * square->rate.value /
+			      best[square->rate.unit]));
 	square_describe(job, title, sizeof(title));
 	snprintf(more, sizeof(more),
 		 " class=\"%s\"%s href=\"/job/%llu\" title=\"%s\"", job->state,
@@ -276,9 +277,9 @@ static void put_square(struct web_page *page, const struct square *square,
 		web_html(page, "%.0f %%%s",
 			 100.0 * (double)progress->step /
 				 (double)progress->steps,
-			 square->rate > 0 ? " · " : "");
-	if (square->rate > 0)
-		board_put_rate(page, square->rate);
+			 square->rate.unit ? " · " : "");
+	if (square->rate.unit)
+		board_put_rate(page, square->rate.value);
 	else if (!progress || !progress->steps)
 		web_html(page, "%s", job->failure ? job->failure : job->state);
 	web_part_end(page, "a");
@@ -355,6 +356,20 @@ static void board_put_row(struct board *board, struct web_page *page)
 	web_html(page, "</tr>\n");
 }
 
+static void board_put_legend(const struct board *board, struct web_page *page)
+{
+	const char *before = " and its rate in ";
+
+	web_html(page, "</table></div>\n<p class=\"mute\">A square shows the "
+		       "progress of a job");
+	for (size_t unit = RATE_NONE + 1; unit < RATE_UNITS; unit++)
+		if (board->best[unit] > 0) {
+			web_html(page, "%s%s", before, rate_units[unit]);
+			before = " or ";
+		}
+	web_html(page, ". Stronger colours are closer to the best rate.</p>\n");
+}
+
 int board_next(struct board *board, struct web_page *page)
 {
 	if (!board->placed)
@@ -374,8 +389,6 @@ int board_next(struct board *board, struct web_page *page)
 		board->row++;
 		return 1;
 	}
-	web_html(page, "</table></div>\n<p class=\"mute\">A square shows the "
-		       "progress of a job and its rate in token/s per device. "
-		       "Stronger colours are closer to the best rate.</p>\n");
+	board_put_legend(board, page);
 	return 0;
 }

@@ -29,7 +29,8 @@ static void job_page_put_progress(struct web_page *page,
 				  const struct job_info *job)
 {
 	const struct progress_info *progress = job->progress;
-	double loss = job_loss(job), rate = job_rate(job);
+	double loss = job_loss(job);
+	struct human rate = human_rate(job->rate, job->rate_unit);
 
 	if (!job->started_ms)
 		return;
@@ -48,8 +49,8 @@ static void job_page_put_progress(struct web_page *page,
 		web_stillness(page, progress);
 	if (!isnan(loss))
 		web_html(page, ", loss %.4f", loss);
-	if (!isnan(rate))
-		web_html(page, ", %.0f token/s", rate * job->devices);
+	if (*rate.text)
+		web_html(page, ", %s", rate.text);
 	if (progress && !isnan(progress->power_w))
 		web_html(page, ", %.0f W", progress->power_w);
 	if (progress && !isnan(progress->temp_c))
@@ -99,7 +100,7 @@ static cJSON *running_series(const struct gang *gang)
 		return NULL;
 	records = extract_records(extract, &count);
 	return count ? series_new(records, count, &gang_spec(gang)->measure,
-				  NULL)
+				  gang_devices(gang), NULL)
 		     : NULL;
 }
 
@@ -118,13 +119,13 @@ static cJSON *stored_series(struct web_page *page, const struct job_info *job)
 	return series;
 }
 
-static void put_curve(struct web_page *page, const cJSON *series,
-		      const char *name, const char *title, bool from_zero)
+static void put_curve(struct web_page *page, const cJSON *points,
+		      const char *title, bool from_zero)
 {
 	struct chart chart = { .title = title,
 			       .x_label = "step",
 			       .y_label = "",
-			       .lines = { { title, json_get(series, name) } },
+			       .lines = { { title, points } },
 			       .count = 1,
 			       .from_zero = from_zero };
 
@@ -135,11 +136,14 @@ static void put_curves(struct web_page *page, const struct job_info *job,
 		       const struct gang *gang)
 {
 	cJSON *series = gang ? running_series(gang) : stored_series(page, job);
+	const cJSON *rate;
+	const char *unit;
 
 	web_part(page, "div", " class=\"charts\"", "curves");
 	if (series) {
-		put_curve(page, series, "loss", "Loss", false);
-		put_curve(page, series, "tokens_per_second", "token/s", true);
+		rate = series_rate(series, &unit);
+		put_curve(page, json_get(series, "loss"), "Loss", false);
+		put_curve(page, rate, unit, true);
 	}
 	web_part_end(page, "div");
 	cJSON_Delete(series);

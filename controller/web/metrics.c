@@ -4,7 +4,7 @@
 #include "controller/logs/log_ingest.h"
 #include "controller/logs/log_reader.h"
 #include "controller/nodes/node.h"
-#include "controller/results/rules/record.h"
+#include "controller/results/step_rate.h"
 #include "protocol/hardware/device_metrics.h"
 #include "protocol/base/clock.h"
 
@@ -125,9 +125,19 @@ static const struct family job_families[] = {
 	[STEP_TIME] = { "regatta_job_step_timestamp_seconds",
 			"Time of arrival of the last step." },
 	[LOSS] = { "regatta_job_loss", "Loss of the last step." },
-	[RATE] = { "regatta_job_tokens_per_second",
-		   "Token rate of the last step." },
+	[RATE] = { "regatta_job_rate",
+		   "Rate of the last step, per second and device, in the "
+		   "unit of its label." },
 };
+
+static struct rate metrics_job_rate(const struct gang *gang)
+{
+	const struct record *record = log_reader_latest(gang);
+
+	return record ? step_rate(record, &gang_spec(gang)->measure,
+				  gang_devices(gang))
+		      : rate_of(0, 0, 0, 0);
+}
 
 /* NAN: not known. */
 static double job_value(const struct gang *gang, enum job_figure figure)
@@ -157,9 +167,7 @@ static double job_value(const struct gang *gang, enum job_figure figure)
 			return record->loss;
 		break;
 	case RATE:
-		if (record_has(record, RECORD_TOKENS_PER_SECOND))
-			return record->tokens_per_second;
-		break;
+		return metrics_job_rate(gang).value;
 	}
 	return (double)NAN;
 }
@@ -186,7 +194,8 @@ static void put_job_family(const struct jobs_parts *parts,
 				"sweep",
 				metrics_format_number(job_sweep(gang_job(gang)),
 						      sweep),
-				NULL);
+				figure == RATE ? "unit" : NULL,
+				rate_units[metrics_job_rate(gang).unit], NULL);
 	}
 }
 

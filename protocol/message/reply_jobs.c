@@ -2,6 +2,8 @@
  */
 #include "protocol/message/reply_jobs.h"
 
+#include "protocol/message/rate.h"
+
 /* clang-format off */
 static const struct schema transfer_schema = SCHEMA_NAMED(
 	progress_info, "transfer_info",
@@ -34,7 +36,6 @@ static const struct schema progress_schema = SCHEMA(progress_info,
 	FIELD_OPTIONAL(progress_info, step_age),
 	FIELD_OPTIONAL(progress_info, suspected),
 	FIELD_KNOWN(progress_info, loss),
-	FIELD_KNOWN(progress_info, tokens_per_second),
 	FIELD_KNOWN(progress_info, power_w),
 	FIELD_KNOWN(progress_info, temp_c));
 
@@ -89,7 +90,8 @@ const struct schema stream_info_schema = SCHEMA(stream_info,
 	FIELD_MAYBE(job_info, from, job_origin_schema),                        \
 	FIELD_OPTIONAL(job_info, step),                                        \
 	FIELD_KNOWN(job_info, loss),                                           \
-	FIELD_KNOWN(job_info, rate)
+	FIELD_KNOWN(job_info, rate),                                           \
+	FIELD_RATE_UNIT(job_info, rate_unit)
 
 const struct schema job_info_schema = SCHEMA(job_info, IN_LISTS);
 

@@ -33,9 +33,8 @@ struct progress_info {
 	uint64_t step_age; /* seconds since the last step, if many; else 0 */
 	bool suspected;    /* of a hang */
 	double loss;       /* NAN: not read */
-	double tokens_per_second;
-	double power_w; /* of all its devices, as read last; NAN: not read */
-	double temp_c;  /* of the hottest one */
+	double power_w;    /* of all its devices, as read last; NAN: not read */
+	double temp_c;     /* of the hottest one */
 };
 
 /* The job whose result was taken over. */
@@ -102,7 +101,8 @@ struct job_info {
 	struct job_origin *from;
 	uint64_t step; /* of a job that ended: the last one; 0: none */
 	double loss;   /* of that step; NAN: not known */
-	double rate;   /* tokens a second per device; NAN: not known */
+	double rate;   /* of that step, later of the result (rate.h); NAN */
+	uint32_t rate_unit;
 
 	cJSON *spec; /* job_spec_schema */
 	struct task_info *tasks;

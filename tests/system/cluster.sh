@@ -33,6 +33,7 @@
 #	nodes_up N SECONDS	waits until N nodes are up
 #	node_engine I		the engine's name, for dk and engine_*
 #	log_of cluster/controller, log_of cluster/agentI
+#	web_at cluster/controller	the address of its pages
 #
 # Asking
 #	cli ARGUMENT...		the regatta command, as an operator
@@ -155,6 +156,12 @@ controller_up()
 	cp "$CLUSTER/listens" "$CLUSTER/endpoint"
 	REGATTA_CONTROLLER=$(<"$CLUSTER/endpoint")
 	export REGATTA_CONTROLLER
+}
+
+# web_at PROCESS: the address of its pages
+web_at()
+{
+	log_of "$1" | sed -n 's/.*web at \(http[^ ]*\).*/\1/p' | tail -1
 }
 
 controller_stop()

@@ -72,9 +72,9 @@ tests:
         values: 1x60
       - series: regatta_job_step_timestamp_seconds{job="7"}
         values: 60x60
-      - series: regatta_job_tokens_per_second{job="7"}
+      - series: regatta_job_rate{job="7", unit="token/p/s"}
         values: 100x30 60x30
-      - series: regatta_job_tokens_per_second{job="8"}
+      - series: regatta_job_rate{job="8", unit="token/p/s"}
         values: 100x30 90x30
     alert_rule_test:
       - {eval_time: 2m, alertname: RegattaNodeDown, exp_alerts: []}
@@ -95,9 +95,9 @@ tests:
       - eval_time: 45m
         alertname: RegattaJobSlow
         exp_alerts:
-          - exp_labels: {severity: warning, job: 7}
+          - exp_labels: {severity: warning, job: 7, unit: token/p/s}
             exp_annotations:
-              summary: Job 7 runs at 60 tokens/s, a fifth below its own median.
+              summary: Job 7 runs at 60 token/p/s, a fifth below its own median.
 END
 run promtool test rules "$BED/rules_test.yml"
 is "$rc" 0 "alerts fire for a lost node, a hang and a rate that falls" ||
@@ -189,7 +189,7 @@ steps 41 80 100.0 >"$BED/host/slow/slow"
 must submit_tool slow vendor=invented log=auto show /host/fast , wait /host/go , \
 	show /host/slow , wait /host/end
 enough='(($(ask query ".data.result[0].value[1] // 0" --data-urlencode \
-	"query=count_over_time(regatta_job_tokens_per_second[2m])") >= 10))'
+	"query=count_over_time(regatta_job_rate[2m])") >= 10))'
 must wait_for "$enough" 60
 # summary_of ALERT: what it says while it fires
 summary_of()
@@ -216,9 +216,9 @@ unanswered()
 wait_for '[[ ! $(unanswered) ]]' 60
 is "$(unanswered)" "" "all $(wc -l <"$BED/questions") queries of the dashboard have data"
 touch "$BED/host/slow/go"
-wait_for '[[ $(summary_of RegattaJobSlow) == *" 100 tokens/s"* ]]' 60
+wait_for '[[ $(summary_of RegattaJobSlow) == *" 100 token/p/s"* ]]' 60
 is "$(summary_of RegattaJobSlow)" \
-	"Job $JOB runs at 100 tokens/s, a fifth below its own median." \
+	"Job $JOB runs at 100 token/p/s, a fifth below its own median." \
 	"a rate that falls does"
 wait_for '[[ $(summary_of RegattaJobHangs) ]]' 60
 like "$(summary_of RegattaJobHangs)" \

@@ -8,11 +8,6 @@
 . "$(dirname "$0")/cluster.sh"
 need curl openssl jq
 
-# web_at NAME: the address that the log of the part names
-web_at()
-{
-	log_of "$1" | sed -n 's/.*web at \(http[^ ]*\).*/\1/p' | tail -1
-}
 # get PATH [CURL ARGUMENT...]: the status; head and body in $BED/head, body
 get()
 {

@@ -60,33 +60,9 @@ static void verdicts(void)
 	   "what has no rate is not repeated for it");
 }
 
-static void rate(const char *json, double want, const char *name)
-{
-	struct result result;
-
-	codec_decode_other(&result_schema, json, strlen(json), &result, NULL);
-	ok(repeats_rate(&result) == want, "%s", name);
-	codec_clear(&result_schema, &result);
-}
-
-static void rates(void)
-{
-	rate("{\"tokens_per_second_per_device\": 4.5, "
-	     "\"samples_per_second\": 3}",
-	     4.5, "tokens per second and device come first");
-	rate("{\"tokens_per_second_per_device\": null, "
-	     "\"samples_per_second\": 3}",
-	     3, "else samples per second");
-	rate("{\"iteration_ms\": {\"median\": 250}}", 4,
-	     "else steps per second");
-	rate("{\"iteration_ms\": null}", 0, "or none");
-	rate("null", 0, "a job without a result has none");
-}
-
 int main(void)
 {
 	tap_begin(30);
 	verdicts();
-	rates();
 	return tap_done();
 }

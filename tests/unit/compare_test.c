@@ -350,6 +350,32 @@ static void test_html(void)
 	cJSON_Delete(b);
 }
 
+static void test_units(void)
+{
+	cJSON *a = parse("[{\"cell\":\"x\",\"state\":\"completed\","
+			 "\"result\":{\"samples_per_second\":40,"
+			 "\"inputs\":{\"devices\":4}}}]");
+	cJSON *b = parse("[{\"cell\":\"x\",\"state\":\"completed\","
+			 "\"result\":{\"samples_per_second\":60,"
+			 "\"inputs\":{\"devices\":4}}}]");
+	cJSON *c = cJSON_CreateArray(), *list;
+
+	list = compare_two(a, b);
+	ok(number(list, 0, "ratio") == 1.5 && number(list, 0, "a.rate") == 10,
+	   "a program that counts samples is compared by samples");
+	is(row_text(row_at(cJSON_GetArrayItem(list, 0), "b"), "unit"),
+	   "sample/p/s", "which the comparison says");
+	cJSON_Delete(list);
+	add(c, "x", 20, NULL);
+	list = compare_two(a, c);
+	ok(isnan(number(list, 0, "ratio")) && !is_true(list, 0, "significant"),
+	   "samples are not compared with tokens");
+	cJSON_Delete(list);
+	cJSON_Delete(a);
+	cJSON_Delete(b);
+	cJSON_Delete(c);
+}
+
 int main(void)
 {
 	tap_begin(60);
@@ -357,6 +383,7 @@ int main(void)
 	test_three();
 	test_repeats();
 	test_strange();
+	test_units();
 	test_align_in_sweep();
 	test_align_with_job();
 	test_html();

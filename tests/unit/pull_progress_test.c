@@ -53,7 +53,7 @@ static void extraction(void)
 	};
 	struct pull_progress *sums = pull_progress_new(NULL);
 	struct image_progress sum = { 0 };
-	struct rate rate = { 0 };
+	struct pull_rate rate = { 0 };
 	int partial = 0;
 
 	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {

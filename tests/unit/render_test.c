@@ -85,15 +85,16 @@ static const char *nodes_of(const char *json)
 static void test_jobs(void)
 {
 	is(detail_of("{\"state\": \"running\", \"progress\": {\"step\": 12, "
-		     "\"steps\": 60, \"loss\": 3.45678, "
-		     "\"tokens_per_second\": 8300.5}}"),
-	   "step 12/60, loss 3.457, 8300 token/s", "a training's progress");
+		     "\"steps\": 60, \"loss\": 3.45678}, \"rate\": 8300.5, "
+		     "\"rate_unit\": \"sample/p/s\"}"),
+	   "step 12/60, loss 3.457, 8300 sample/p/s", "a training's progress");
 	is(detail_of("{\"state\": \"running\", \"progress\": {\"step\": 3, "
 		     "\"power_w\": 2812.6, \"temp_c\": 61}}"),
 	   "step 3, 2813 W, 61 °C", "with power and temperature");
 	is(detail_of("{\"state\": \"completed\", \"devices\": 8, \"step\": 60, "
-		     "\"loss\": 2.0557, \"rate\": 1037.6}"),
-	   "step 60, loss 2.056, 8301 token/s", "how far a job came");
+		     "\"loss\": 2.0557, \"rate\": 1037.6, "
+		     "\"rate_unit\": \"token/p/s\"}"),
+	   "step 60, loss 2.056, 1038 token/p/s", "how far a job came");
 	is(detail_of("{\"state\": \"completed\", \"devices\": 8}"), "",
 	   "nothing of one that printed no step");
 	is(detail_of("{\"state\": \"preparing\", \"progress\": {\"phase\": "

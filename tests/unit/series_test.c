@@ -26,19 +26,43 @@ static void test_short(void)
 	cJSON *series, *want;
 
 	records[2].has = 1u << RECORD_STEP | 1u << RECORD_TOKENS_PER_SECOND;
-	records[2].tokens_per_second = 7;
-	series = series_new(records, 3, &measure, NULL);
+	records[2].tokens_per_second = 14;
+	series = series_new(records, 3, &measure, 2, NULL);
 	want = cJSON_Parse("{\"loss\":[[10,3],[20,null]],"
-			   "\"tokens_per_second\":"
-			   "[[10,4000],[20,2000],[30,7]]}");
+			   "\"rate\":[[10,2000],[20,1000],[30,7]],"
+			   "\"rate_unit\":\"token/p/s\"}");
 	ok(cJSON_Compare(series, want, true),
-	   "losses and rates by step: 4 samples of 100 tokens in 100 ms are "
-	   "4000 token/s");
+	   "losses and rates by step: 4 samples of 100 tokens in 100 ms on 2 "
+	   "devices are 2000 token/p/s");
 	cJSON_Delete(series);
 	cJSON_Delete(want);
-	series = series_new(NULL, 0, &measure, NULL);
+	series = series_new(NULL, 0, &measure, 2, NULL);
 	ok(series && !cJSON_GetArraySize(series->child), "of nothing, nothing");
 	cJSON_Delete(series);
+}
+
+static void test_units(void)
+{
+	static const struct measure_spec nothing = { .sequence = 0 };
+	struct record records[] = { step(10, 3, 100), step(20, 3, 100) };
+	const char *unit = "";
+	cJSON *series, *old;
+
+	records[0].has |= 1u << RECORD_SAMPLES_PER_SECOND;
+	records[0].samples_per_second = 80;
+	series = series_new(records, 2, &nothing, 4, NULL);
+	is_int(cJSON_GetArraySize(series_rate(series, &unit)), 1,
+	       "a step with another unit than the first one has no point");
+	is(unit, "sample/p/s", "without tokens, samples by device count");
+	ok(cJSON_GetArrayItem(series_rate(series, &unit)->child, 1)
+			   ->valuedouble == 20,
+	   "80 samples/s on 4 devices");
+	cJSON_Delete(series);
+	old = cJSON_Parse("{\"tokens_per_second\":[[10,8]]}");
+	is_int(cJSON_GetArraySize(series_rate(old, &unit)), 1,
+	       "an earlier version's curve is read");
+	is(unit, "token/s", "in its unit");
+	cJSON_Delete(old);
 }
 
 static void test_long(void)
@@ -51,8 +75,8 @@ static void test_long(void)
 		a[i] = step(i + 1, 1.01, 1);
 	for (size_t i = 0; i < 4000; i++)
 		b[i] = step(i + 1, 1, 1);
-	one = series_new(a, 5000, &measure, NULL);
-	other = series_new(b, 4000, &measure, NULL);
+	one = series_new(a, 5000, &measure, 2, NULL);
+	other = series_new(b, 4000, &measure, 2, NULL);
 	is_int(cJSON_GetArraySize(one->child), 625,
 	       "of 5000 steps every eighth is kept");
 	is_int(cJSON_GetArraySize(other->child), 1000, "of 4000 every fourth");
@@ -90,6 +114,7 @@ int main(void)
 {
 	tap_begin(60);
 	test_short();
+	test_units();
 	test_long();
 	test_align();
 	return tap_done();

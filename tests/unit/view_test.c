@@ -1,6 +1,7 @@
 /* view_test.c - lists of structs on a terminal and on a page.
  */
 #include "controller/view/views.h"
+#include "protocol/message/rate.h"
 #include "tests/tap.h"
 
 #include <math.h>
@@ -55,16 +56,16 @@ static void test_sweeps(void)
 
 static void test_page(void)
 {
-	struct progress_info progress = { .step = 3,
-					  .steps = 9,
-					  .suspected = true,
-					  .loss = (double)NAN,
-					  .tokens_per_second = 80 };
+	struct progress_info progress = {
+		.step = 3, .steps = 9, .suspected = true, .loss = (double)NAN
+	};
 	const struct job_info job = { .job = 7,
 				      .cell = (char *)"a<b",
 				      .state = (char *)"running",
 				      .devices = 8,
 				      .repeat = 1,
+				      .rate = 80.25,
+				      .rate_unit = RATE_STEPS,
 				      .progress = &progress };
 	owned(buffer_clear) struct buffer page;
 	struct writer to;
@@ -77,12 +78,12 @@ static void test_page(void)
 	is(page.data,
 	   "<table><tr><th class=\"n\">Job</th><th>Cell</th><th>State</th>"
 	   "<th>Nodes</th><th>Step</th><th class=\"n\">Loss</th>"
-	   "<th class=\"n\">token/s</th><th>Reason</th></tr>\n"
+	   "<th class=\"n\">Rate</th><th>Reason</th></tr>\n"
 	   "<td class=\"n\"><a href=\"/job/7\">7</a></td>"
 	   "<td>a&lt;b #2</td><td class=\"running\">running</td><td>-</td>"
 	   "<td><progress max=\"9\" value=\"3\"></progress> 3 of 9, "
 	   "<span class=\"bad\">suspected hang</span></td>"
-	   "<td class=\"n\"></td><td class=\"n\">80</td><td></td>",
+	   "<td class=\"n\"></td><td class=\"n\">80.2 step/s</td><td></td>",
 	   "with links, a bar and a warning, and its own columns");
 }
 

@@ -106,6 +106,14 @@ static void comparison_explain(struct cli *cli)
 	cli_say(cli, "loss: mean difference (largest)");
 }
 
+/* "token/p/s"; "rate" where units differ. */
+static const char *rate_title(const struct compare_cells *cells)
+{
+	enum rate_unit unit = compare_unit(cells);
+
+	return unit ? rate_units[unit] : "rate";
+}
+
 /* Two sweeps: a line for each cell. */
 static int print_two(struct cli *cli, const struct compare_cells *cells,
 		     const struct labels *labels, struct error *err)
@@ -121,8 +129,8 @@ static int print_two(struct cli *cli, const struct compare_cells *cells,
 	owned(table_clear) struct table table = { .columns = columns };
 
 	for (size_t i = 0; i < 2; i++)
-		snprintf(titles[i], sizeof(titles[i]), "TOKEN/P/S %.32s",
-			 cli->args[i]);
+		snprintf(titles[i], sizeof(titles[i]), "%s %.32s",
+			 rate_title(cells), cli->args[i]);
 	for (size_t i = 0; i < cells->count; i++) {
 		const struct compare_cell *cell = &cells->items[i];
 
@@ -152,13 +160,13 @@ static void difference_row(struct table *table, const char *sweep,
 static int print_more(struct cli *cli, const struct compare_cells *cells,
 		      const struct labels *labels, struct error *err)
 {
-	static const struct column columns[] = {
-		{ "CELL", false }, { "SWEEP", true },    { "TOKEN/P/S", true },
+	const char *rate = rate_title(cells);
+	const struct column columns[] = {
+		{ "CELL", false }, { "SWEEP", true },    { rate, true },
 		{ "RATIO", true }, { "VERDICT", false }, { "LOSS %", true },
 		{ NULL, false },
 	};
-	static const char *const droppable[] = { "LOSS %", "VERDICT",
-						 "TOKEN/P/S", NULL };
+	const char *const droppable[] = { "LOSS %", "VERDICT", rate, NULL };
 	owned(table_clear) struct table table = { .columns = columns };
 
 	for (size_t i = 0; i < cells->count; i++) {

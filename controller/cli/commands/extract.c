@@ -118,14 +118,16 @@ static void print_summary(struct cli *cli, const struct result *result)
 	const struct step_spread *step =
 		result->iteration_ms ? result->iteration_ms : &none;
 	const struct loss_range *loss = result->loss ? result->loss : &unknown;
+	struct rate of = result_rate(result);
+	struct human rate = human_rate(of.value, of.unit);
 
 	fprintf(cli->out,
 		"steady state: step time %s ms (quartiles %s to %s, n = %llu)",
 		human_number(step->median).text, human_number(step->q1).text,
 		human_number(step->q3).text, (unsigned long long)step->n);
-	fprintf(cli->out, ", %s token/s, loss %s to %s\n",
-		human_number(result->tokens_per_second).text,
-		human_number(loss->first).text, human_number(loss->last).text);
+	fprintf(cli->out, ", %s%sloss %s to %s\n", rate.text,
+		*rate.text ? ", " : "", human_number(loss->first).text,
+		human_number(loss->last).text);
 }
 
 /* Figures of the whole run, under the log's own names. */

@@ -87,11 +87,15 @@ static void point_row(struct table *table, const struct trend_point *point)
 static int trends_print_cell(struct cli *cli, const struct trend_cell *cell,
 			     struct error *err)
 {
-	static const struct column columns[] = {
-		{ "SWEEP", true },     { "NAME", false },
-		{ "DATE", false },     { "REPEATS", true },
-		{ "TOKEN/P/S", true }, { "CHANGE %", true },
-		{ "VERDICT", false },  { NULL, false },
+	const struct column columns[] = {
+		{ "SWEEP", true },
+		{ "NAME", false },
+		{ "DATE", false },
+		{ "REPEATS", true },
+		{ rate_units[cell->unit], true },
+		{ "CHANGE %", true },
+		{ "VERDICT", false },
+		{ NULL, false },
 	};
 	const char *const names[][2] = {
 		{ "", cell->cell },
@@ -164,7 +168,7 @@ const struct command command_trend = {
 	.summary = "show the rate of a cell over all sweeps",
 	.help =
 		"For each cell of the model, or each cell with all words of "
-		  "CELL, shows the mean token/p/s in each sweep and its "
+		  "CELL, shows the mean rate in each sweep and its "
 		  "change against the mean of the earlier sweeps. A decrease "
 		  "by more than 5 % and more than twice their standard "
 		  "deviation is a regression.",
