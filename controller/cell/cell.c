@@ -398,6 +398,7 @@ static int check_memory(const struct value *const *values, struct cell *cell)
 		.chip = cell->chip,
 		.precision = cell->spec.measure.precision,
 		.optimizer = cell->optimizer,
+		.recompute = cell->spec.measure.recompute,
 	};
 	struct reference_peak reference;
 

@@ -123,14 +123,39 @@ static double states_of(const struct terms *terms, double parameters,
 		terms->optimizer / fmax(terms->shards[0], ep));
 }
 
+/* What a layer keeps of each token and hidden unit for the backward pass. */
+struct kept {
+	double bytes;
+	const char *what;
+};
+
+/* The frozen weights of a stage that trains little need no inputs, and experts
+ * have their own widths: of both, only the input of the layer is sure.
+ */
+static struct kept kept_of_layer(const struct memory_input *input)
+{
+	const struct parallel_layout *shape = input->shape;
+
+	if (!input->recompute || strcmp(input->recompute, "none") != 0 ||
+	    input->model->experts ||
+	    (input->optimizer && !strcasecmp(input->optimizer, "none")))
+		return (struct kept){ 2 / fmax(shape->sp, 1), "layer inputs" };
+	return (struct kept){ 4 / fmax(shape->sp, 1) + 16 / shape->tp,
+			      "activations without recomputation" };
+}
+
+static double tokens_of(const struct parallel_layout *shape)
+{
+	return (double)shape->micro * shape->sequence / shape->cp;
+}
+
 static double activations_of(const struct memory_input *input)
 {
 	const struct parallel_layout *shape = input->shape;
-	double tokens = (double)shape->micro * shape->sequence / shape->cp /
-			(shape->sp ? shape->sp : 1);
 
-	return 2 * tokens * input->model->hidden * input->model->layers /
-	       shape->pp * fmin(shape->accumulate, shape->pp);
+	return kept_of_layer(input).bytes * tokens_of(shape) *
+	       input->model->hidden * input->model->layers / shape->pp *
+	       fmin(shape->accumulate, shape->pp);
 }
 
 bool memory_estimate(const struct memory_input *input,
@@ -168,7 +193,8 @@ static void estimate_describe(const struct memory_input *input,
 			      char *reason, size_t size)
 {
 	const struct parallel_layout *shape = input->shape;
-	char bytes[120] = "", experts[40] = "", activations[160] = "";
+	char bytes[120] = "", experts[40] = "", activations[200] = "";
+	struct kept kept = kept_of_layer(input);
 	struct terms terms = { 0 };
 
 	find_terms(input, &terms);
@@ -183,12 +209,11 @@ static void estimate_describe(const struct memory_input *input,
 			 shape->ep);
 	if (estimate->activations > 0)
 		snprintf(activations, sizeof(activations),
-			 ", and %.1f GiB of layer inputs (2 bytes x %.0f "
-			 "tokens x %u hidden x %u layers / PP %u x %.0f)",
-			 estimate->activations / GIB,
-			 (double)shape->micro * shape->sequence / shape->cp /
-				 (shape->sp ? shape->sp : 1),
-			 input->model->hidden, input->model->layers, shape->pp,
+			 ", and %.1f GiB of %s (%g bytes x %.0f tokens x %u "
+			 "hidden x %u layers / PP %u x %.0f)",
+			 estimate->activations / GIB, kept.what, kept.bytes,
+			 tokens_of(shape), input->model->hidden,
+			 input->model->layers, shape->pp,
 			 fmin(shape->accumulate, shape->pp));
 	snprintf(reason, size,
 		 "%s has %g GiB, but at least %.1f are needed: %.4g parameters "

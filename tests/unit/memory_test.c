@@ -5,6 +5,7 @@
 #include "tests/tap.h"
 
 #include <math.h>
+#include <string.h>
 
 /* A billion parameters, so that bytes of a parameter are billions of bytes. */
 static const struct model dense = { .name = "dense",
@@ -114,6 +115,51 @@ static void test_activations(void)
 	   "of a part of the sequence");
 }
 
+static void test_no_recomputation(void)
+{
+	struct parallel_layout shape = eight();
+	struct memory_input input = { .shape = &shape,
+				      .model = &dense,
+				      .recompute = "none",
+				      .laid_out = true };
+	struct memory_estimate estimate = { 0 };
+	struct model experts = dense;
+	struct chip chip = { .name = "c", .memory_gib = 1 };
+	char reason[400] = "";
+
+	shape.micro = 2;
+	shape.sequence = 100;
+	shape.accumulate = 3;
+	memory_estimate(&input, &estimate);
+	ok(fabs(estimate.activations - 20.0 * 200 * 1000 * 10) < 1,
+	   "without recomputation a layer keeps more");
+	shape.tp = 4;
+	shape.sp = 2;
+	memory_estimate(&input, &estimate);
+	ok(fabs(estimate.activations - (2.0 + 4) * 200 * 1000 * 10) < 1,
+	   "which TP and SP divide");
+	input.chip = &chip;
+	memory_check(&input, reason, sizeof(reason));
+	ok(strstr(reason, "activations without recomputation (6 bytes x 200 "
+			  "tokens x 1000 hidden x 10 layers / PP 1 x 1)"),
+	   "as the reason says (%s)", reason);
+	input.recompute = "selective";
+	memory_estimate(&input, &estimate);
+	ok(fabs(estimate.activations - 1.0 * 200 * 1000 * 10) < 1,
+	   "selective recomputation is not counted so");
+	input.recompute = "none";
+	input.optimizer = "none";
+	memory_estimate(&input, &estimate);
+	ok(fabs(estimate.activations - 1.0 * 200 * 1000 * 10) < 1,
+	   "nor a stage that trains little");
+	input.optimizer = NULL;
+	experts.experts = 8;
+	input.model = &experts;
+	memory_estimate(&input, &estimate);
+	ok(fabs(estimate.activations - 1.0 * 200 * 1000 * 10) < 1,
+	   "nor a model of experts");
+}
+
 static void test_unknown(void)
 {
 	struct parallel_layout shape = eight();
@@ -153,6 +199,7 @@ int main(void)
 	test_states();
 	test_experts();
 	test_activations();
+	test_no_recomputation();
 	test_unknown();
 	return tap_done();
 }
