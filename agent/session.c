@@ -162,41 +162,16 @@ void session_task_changed(void *arg, struct task *task)
 void session_task_progress(void *arg, struct task *task,
 			   const struct image_progress *progress)
 {
-	struct session *session = arg;
 	const struct task_id *id = task_id(task);
-	struct moving_layer moving[IMAGE_MOVING_MAX];
-	struct message_progress message = {
+	const struct message_progress message = {
 		.job = id->job,
 		.attempt = id->attempt,
 		.rank = id->rank,
-		.phase = (char *)image_phase_name(progress->phase),
-		.done_bytes = progress->bytes,
-		.total_bytes = progress->bytes_total,
-		.partial = progress->partial,
-		.extracted_bytes = progress->extracted,
-		.rate = progress->rate,
-		.layers = progress->layers,
-		.layers_total = progress->layers_total,
-		.tries = progress->attempt,
-		.moving = moving,
-		.moving_count = progress->moving_count,
+		.image = *progress,
 	};
 
-	for (size_t i = 0; i < progress->moving_count; i++) {
-		const struct image_layer *layer = &progress->moving[i];
-
-		moving[i] = (struct moving_layer){
-			.id = (char *)layer->id,
-			.phase = (char *)image_phase_name(
-				layer->extracting ? IMAGE_EXTRACTING
-						  : IMAGE_PULLING),
-			.done_bytes = layer->bytes,
-			.total_bytes = layer->bytes_total,
-		};
-	}
-
 	/* If it is lost, the next one follows soon. */
-	session_send(session, MESSAGE_PROGRESS, &message, NULL, 0);
+	session_send(arg, MESSAGE_PROGRESS, &message, NULL, 0);
 }
 
 void session_task_gone(void *arg, struct task *task)

@@ -33,6 +33,7 @@ struct pull_progress {
 	bool building;
 	uint32_t step;
 	uint32_t steps;
+	struct moving_layer moving[IMAGE_MOVING_MAX]; /* of the last sum */
 };
 
 /* The engine's texts and the state of the layer. Other texts ("Pulling from
@@ -54,20 +55,6 @@ static const struct {
 	{ "Already exists", LAYER_DONE },
 };
 /* clang-format on */
-
-const char *image_phase_name(enum image_phase phase)
-{
-	static const char *const names[] = {
-		[IMAGE_CHECKING] = "checking",
-		[IMAGE_PULLING] = "pulling",
-		[IMAGE_EXTRACTING] = "extracting",
-		[IMAGE_BUILDING] = "building",
-		[IMAGE_FETCHING] = "fetching",
-	};
-
-	return (size_t)phase < sizeof(names) / sizeof(names[0]) ? names[phase]
-								: NULL;
-}
 
 struct pull_progress *pull_progress_new(struct error *err)
 {
@@ -176,49 +163,53 @@ void pull_progress_build(struct pull_progress *progress, const cJSON *object)
 }
 
 /* Add a layer that is downloaded or extracted at present. */
-static void add_moving(struct image_progress *sum, const struct layer *layer)
+static void add_moving(struct image_progress *sum, struct layer *layer)
 {
-	struct image_layer *to = &sum->moving[sum->moving_count];
 	bool extracting = layer->state == LAYER_EXTRACTING;
 
 	if (sum->moving_count == IMAGE_MOVING_MAX ||
 	    !(extracting || layer->state == LAYER_DOWNLOADING))
 		return;
-	memcpy(to->id, layer->id, sizeof(to->id));
-	to->extracting = extracting;
-	to->bytes = extracting ? layer->extracted : layer->bytes;
-	to->bytes_total = layer->total;
-	sum->moving_count++;
+	sum->moving[sum->moving_count++] = (struct moving_layer){
+		.id = layer->id,
+		.phase = (char *)(extracting ? "extracting" : "pulling"),
+		.done_bytes = extracting ? layer->extracted : layer->bytes,
+		.total_bytes = layer->total,
+	};
 }
 
-void pull_progress_sum(const struct pull_progress *progress,
+void pull_progress_sum(struct pull_progress *progress,
 		       struct image_progress *sum)
 {
 	bool downloaded = progress->extracting;
+	uint64_t extracted = 0;
 
+	sum->moving = progress->moving;
 	sum->moving_count = 0;
 	if (progress->building) {
-		sum->phase = IMAGE_BUILDING;
+		sum->phase = (char *)"building";
 		sum->layers = progress->step ? progress->step - 1 : 0;
 		sum->layers_total = progress->steps;
 		return;
 	}
-	sum->bytes = sum->bytes_total = sum->extracted = 0;
+	sum->done_bytes = sum->total_bytes = 0;
 	sum->partial = false;
 	sum->layers = 0;
 	sum->layers_total = progress->count;
 	for (uint32_t i = 0; i < progress->count; i++) {
-		const struct layer *layer = &progress->layers[i];
+		struct layer *layer = &progress->layers[i];
 
-		sum->bytes += layer->bytes;
-		sum->bytes_total += layer->total;
+		sum->done_bytes += layer->bytes;
+		sum->total_bytes += layer->total;
 		sum->partial |= layer->state == LAYER_WAITING && !layer->total;
-		sum->extracted += layer->extracted;
+		extracted += layer->extracted;
 		add_moving(sum, layer);
 		sum->layers += layer->state == LAYER_DONE;
 		downloaded = downloaded && layer->state >= LAYER_DOWNLOADED;
 	}
-	sum->phase = downloaded ? IMAGE_EXTRACTING : IMAGE_PULLING;
+	if (downloaded)
+		sum->done_bytes = extracted;
+	sum->phase = (char *)(downloaded ? "extracting" : "pulling");
 }
 
 uint64_t rate_feed(struct pull_rate *rate, int64_t now_ms, uint64_t count)

@@ -10,6 +10,7 @@
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
+#include "protocol/message/image_info.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -18,43 +19,8 @@
 
 #define PULL_PROGRESS_LAYERS_MAX 512
 
-enum image_phase {
-	IMAGE_CHECKING, /* is it there already? */
-	IMAGE_PULLING,
-	IMAGE_EXTRACTING, /* all bytes are here, layers are being unpacked */
-	IMAGE_BUILDING,
-	IMAGE_FETCHING, /* no image: contents, from the controller or nodes */
-};
-
-/* "checking", "pulling" ... */
-const char *image_phase_name(enum image_phase phase);
-
-#define IMAGE_DIGEST_SIZE 600
 #define IMAGE_LAYER_ID_SIZE 72
 #define IMAGE_MOVING_MAX 8 /* the engine takes three to five at a time */
-
-struct image_layer {
-	char id[IMAGE_LAYER_ID_SIZE]; /* as the engine calls it */
-	bool extracting;              /* else it is being downloaded */
-	uint64_t bytes, bytes_total;
-};
-
-/* Sums over all layers whose sizes the engine has reported. */
-struct image_progress {
-	enum image_phase phase;
-	uint64_t bytes;       /* downloaded, or of the context sent */
-	uint64_t bytes_total; /* 0: not known */
-	bool partial;         /* bytes_total lacks layers of unknown size */
-	uint64_t extracted;   /* of bytes_total */
-	uint64_t rate;        /* bytes a second of the phase, 0: not known */
-	uint32_t layers;      /* done */
-	uint32_t layers_total;
-	uint32_t attempt;                            /* 1 .. 3 */
-	struct image_layer moving[IMAGE_MOVING_MAX]; /* under way right now */
-	size_t moving_count;
-	const char *output;             /* new output of a build, or NULL */
-	char digest[IMAGE_DIGEST_SIZE]; /* name@sha256:...; "": not known yet */
-};
 
 struct pull_progress;
 
@@ -69,10 +35,11 @@ void pull_progress_reset(struct pull_progress *progress);
 void pull_progress_pull(struct pull_progress *progress, const cJSON *object);
 void pull_progress_build(struct pull_progress *progress, const cJSON *object);
 
-/* Phase, bytes and layers of *sum are set; in a build the layers are steps and
- * the bytes are left as they are.
+/* Phase, bytes and layers of *sum are set, over all layers whose sizes the
+ * engine has reported; in a build the layers are steps and the bytes are left
+ * as they are. sum->moving is borrowed until the next call.
  */
-void pull_progress_sum(const struct pull_progress *progress,
+void pull_progress_sum(struct pull_progress *progress,
 		       struct image_progress *sum);
 
 /* How fast a count grows, smoothed over RATE_SPAN_MS. A count that falls (a

@@ -37,8 +37,8 @@ struct build {
 	char last[LAST_MAX];     /* last line of the output */
 	char base[BASE_MAX];     /* base image of the present step, or "" */
 	char argument[BASE_MAX]; /* NAME=VALUE of the last ARG */
-	struct image_progress now;
-	image_progress_fn *progress;
+	struct image_news now;
+	image_news_fn *news;
 	build_done_fn *done;
 	void *arg;
 };
@@ -63,7 +63,7 @@ static void build_fail(struct build *build, const struct error *why)
 
 static void build_tell(struct build *build)
 {
-	build->progress(build->arg, &build->now);
+	build->news(build->arg, &build->now);
 }
 
 /* The engine's part. */
@@ -78,7 +78,7 @@ static ssize_t context_read(void *arg, void *buffer, size_t size,
 	struct tarball *tarball = build_context_tarball(build->context);
 	ssize_t got = tarball_read(tarball, buffer, size, err);
 
-	build->now.bytes = tarball_size(tarball);
+	build->now.progress.done_bytes = tarball_size(tarball);
 	if (got == 0 && strcmp(tarball_hash(tarball), build->plan.hash) != 0)
 		return error_set(err, EIO,
 				 "folder %s changed while being packed",
@@ -103,9 +103,8 @@ static void install(struct build *build)
 	};
 	struct error err;
 
-	build->installing =
-		install_begin(build->services, &plan, build->progress,
-			      build->arg, installed, build, &err);
+	build->installing = install_begin(build->services, &plan, build->news,
+					  build->arg, installed, build, &err);
 	if (!build->installing)
 		build_fail(build, &err);
 }
@@ -222,7 +221,7 @@ static void build_object(void *arg, const cJSON *object)
 		build->now.output = NULL;
 	}
 	pull_progress_build(build->sums, object);
-	pull_progress_sum(build->sums, &build->now);
+	pull_progress_sum(build->sums, &build->now.progress);
 	build_tell(build);
 }
 
@@ -267,9 +266,8 @@ static void build_access_found(void *arg, const struct error *err,
 /* Creation and release. */
 
 struct build *build_begin(const struct image_services *services,
-			  const struct build_plan *plan,
-			  image_progress_fn *progress, build_done_fn *done,
-			  void *arg, struct error *err)
+			  const struct build_plan *plan, image_news_fn *news,
+			  build_done_fn *done, void *arg, struct error *err)
 {
 	owned(build_cancel) struct build *build = calloc(1, sizeof(*build));
 
@@ -277,12 +275,12 @@ struct build *build_begin(const struct image_services *services,
 		return error_null(error_nomem(err, "build"));
 	build->services = services;
 	build->plan = *plan;
-	build->progress = progress;
+	build->news = news;
 	build->done = done;
 	build->arg = arg;
-	build->now.attempt = 1;
-	build->now.phase = IMAGE_BUILDING;
-	build->now.bytes_total = plan->bytes;
+	build->now.progress.tries = 1;
+	build->now.progress.phase = (char *)"building";
+	build->now.progress.total_bytes = plan->bytes;
 	snprintf(build->base_name, sizeof(build->base_name),
 		 INSTALL_BASE ":%08" PRIx32, randombytes_random());
 	build->access = registry_access_begin(services->loop, services->engine,

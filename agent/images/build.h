@@ -33,12 +33,11 @@ typedef void build_done_fn(void *arg, const struct error *err);
 struct build;
 
 /* Callbacks come from the loop only, never from inside the call. The handle is
- * freed after done(). progress: as for a pull, and with each piece of output.
+ * freed after done(). news: as for a pull, and with each piece of output.
  */
 struct build *build_begin(const struct image_services *services,
-			  const struct build_plan *plan,
-			  image_progress_fn *progress, build_done_fn *done,
-			  void *arg, struct error *err);
+			  const struct build_plan *plan, image_news_fn *news,
+			  build_done_fn *done, void *arg, struct error *err);
 /* Before done(): no callback runs any more. NULL is fine. */
 void build_cancel(struct build *build);
 OWNED_POINTER(struct build, build_cancel)

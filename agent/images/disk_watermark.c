@@ -187,7 +187,8 @@ bool disk_watermark_state(struct disk_watermark *watermark,
 		return false;
 	for (size_t i = 0; i < state->images_count; i++)
 		made |= state->images[i].removed;
-	if (!strcmp(state->phase, "ready") || !strcmp(state->phase, "failed"))
+	if (!strcmp(state->progress.phase, "ready") ||
+	    !strcmp(state->progress.phase, "failed"))
 		watermark_finish(watermark, made);
 	return true;
 }

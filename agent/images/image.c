@@ -33,7 +33,7 @@
 struct image_wait {
 	TAILQ_ENTRY(image_wait) entry;
 	struct flight *flight;
-	image_progress_fn *progress;
+	image_news_fn *news;
 	image_done_fn *done;
 	void *arg;
 };
@@ -57,7 +57,7 @@ struct flight {
 	unsigned char who[REGISTRY_ACCESS_WHO_BYTES]; /* of the logins */
 	char context_hash[DIGEST_HEX_SIZE];
 	uint64_t context_bytes;
-	struct image_progress progress;
+	struct image_news now;
 	int64_t told_ms;
 	char *noted;    /* name given to image_usage_coming(), or NULL */
 	bool fetched;   /* pulled or built: a missing image is an error now */
@@ -150,8 +150,8 @@ static void image_flight_tell(struct flight *flight, bool urgent)
 	flight->told_ms = clock_mono_ms();
 	TAILQ_FOREACH(wait, &flight->waits, entry)
 	{
-		if (wait->progress)
-			wait->progress(wait->arg, &flight->progress);
+		if (wait->news)
+			wait->news(wait->arg, &flight->now);
 	}
 }
 
@@ -172,16 +172,16 @@ static int note_coming(struct flight *flight, enum image_origin origin,
 
 /* Pull. */
 
-static void pull_progress(void *arg, const struct image_progress *progress)
+static void pull_news(void *arg, const struct image_news *news)
 {
 	struct flight *flight = arg;
-	struct image_progress *now = &flight->progress;
-	bool news = progress->phase != now->phase ||
-		    progress->attempt != now->attempt ||
-		    strcmp(progress->digest, now->digest) != 0;
+	const struct image_progress *now = &flight->now.progress;
+	bool urgent = strcmp(news->progress.phase, now->phase) != 0 ||
+		      news->progress.tries != now->tries ||
+		      !news->digest != !flight->now.digest;
 
-	*now = *progress;
-	image_flight_tell(flight, news);
+	flight->now = *news;
+	image_flight_tell(flight, urgent);
 }
 
 static void image_flight_pulled(void *arg, const struct error *err,
@@ -195,6 +195,9 @@ static void image_flight_pulled(void *arg, const struct error *err,
 		return;
 	}
 	snprintf(flight->target, sizeof(flight->target), "%s", target);
+	flight->now.progress.moving_count = 0;
+	if (flight->now.digest)
+		flight->now.digest = flight->target;
 	flight->fetched = true;
 	image_flight_tell(flight, true);
 	image_flight_inspect(flight);
@@ -207,7 +210,7 @@ static void pull(struct flight *flight)
 	if (note_coming(flight, IMAGE_PULLED, &err) == 0)
 		flight->pull = pull_begin(&flight->images->services,
 					  flight->target, flight->logins,
-					  flight->logins_count, pull_progress,
+					  flight->logins_count, pull_news,
 					  image_flight_pulled, flight, &err);
 	if (flight->pull)
 		return;
@@ -232,13 +235,13 @@ static int find_folder(struct flight *flight, struct error *err)
 				   flight->build);
 }
 
-static void build_progress(void *arg, const struct image_progress *progress)
+static void build_news(void *arg, const struct image_news *news)
 {
 	struct flight *flight = arg;
 
-	flight->progress = *progress;
-	image_flight_tell(flight, progress->output != NULL);
-	flight->progress.output = NULL;
+	flight->now = *news;
+	image_flight_tell(flight, news->output != NULL);
+	flight->now.output = NULL;
 }
 
 static void image_flight_build_done(void *arg, const struct error *err)
@@ -272,8 +275,8 @@ static void image_flight_build(struct flight *flight)
 	if (note_coming(flight, IMAGE_BUILT, &err) == 0)
 		flight->building =
 			build_begin(&flight->images->services, &plan,
-				    build_progress, image_flight_build_done,
-				    flight, &err);
+				    build_news, image_flight_build_done, flight,
+				    &err);
 	if (flight->building)
 		return;
 	error_prefix(&err, "build of %.100s", flight->target);
@@ -478,7 +481,8 @@ static struct flight *image_flight_new(struct images *images,
 	TAILQ_INIT(&flight->waits);
 	flight->images = images;
 	TAILQ_INSERT_TAIL(&images->flights, flight, entry);
-	flight->progress.attempt = 1;
+	flight->now.progress.phase = (char *)"checking";
+	flight->now.progress.tries = 1;
 	memcpy(flight->who, who, REGISTRY_ACCESS_WHO_BYTES);
 	flight->reference = strdup(wanted->reference);
 	if (wanted->build)
@@ -499,9 +503,8 @@ static struct flight *image_flight_new(struct images *images,
 
 struct image_wait *image_ensure(struct images *images,
 				const struct image_wanted *wanted,
-				image_progress_fn *progress,
-				image_done_fn *done, void *arg,
-				struct error *err)
+				image_news_fn *news, image_done_fn *done,
+				void *arg, struct error *err)
 {
 	owned_free struct image_wait *wait =
 		error_calloc(sizeof(*wait), "image", err);
@@ -520,7 +523,7 @@ struct image_wait *image_ensure(struct images *images,
 	if (!flight)
 		return NULL;
 	wait->flight = flight;
-	wait->progress = progress;
+	wait->news = news;
 	wait->done = done;
 	wait->arg = arg;
 	TAILQ_INSERT_TAIL(&flight->waits, wait, entry);

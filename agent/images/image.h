@@ -36,15 +36,14 @@ OWNED_POINTER(struct images, images_free)
  * another one's password.
  *
  * done() runs later, exactly once, never from inside the call; the handle is
- * freed then. progress, or NULL, is called with each output of a build; else at
+ * freed then. news, or NULL, is called with each output of a build; else at
  * most five times a second, at each new phase and attempt, and at the end.
  * Returns NULL with *err set when nothing was started.
  */
 struct image_wait *image_ensure(struct images *images,
 				const struct image_wanted *wanted,
-				image_progress_fn *progress,
-				image_done_fn *done, void *arg,
-				struct error *err);
+				image_news_fn *news, image_done_fn *done,
+				void *arg, struct error *err);
 
 /* Before done(): stop waiting; no callback runs any more. When nobody waits any
  * more, the transfer ends.

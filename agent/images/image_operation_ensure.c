@@ -14,7 +14,6 @@
 struct ensure {
 	struct image_operation operation;
 	struct image_wait *wait;
-	struct image_progress now;
 	struct buffer output; /* of a build, not yet told */
 	bool due;             /* a step that reports it is planned */
 	bool made;            /* false: the image existed */
@@ -30,18 +29,9 @@ static void ensure_clear(struct image_operation *operation)
 
 static void ensure_tell(struct ensure *ensure)
 {
-	const struct image_progress *now = &ensure->now;
 	struct message_image_state state =
 		image_operation_state(&ensure->operation);
 
-	/* The layers of a build are its steps. */
-	if (now->phase != IMAGE_BUILDING) {
-		state.partial = now->partial;
-		state.rate = now->rate;
-		state.layers = now->layers;
-		state.layers_total = now->layers_total;
-		state.tries = now->attempt;
-	}
 	if (ensure->output.size)
 		state.output = ensure->output.data;
 	image_operation_say(&ensure->operation, &state);
@@ -64,21 +54,15 @@ static void ensure_keep_output(struct ensure *ensure, const char *output)
 	}
 }
 
-static void ensure_take_progress(void *arg,
-				 const struct image_progress *progress)
+static void ensure_take_news(void *arg, const struct image_news *news)
 {
 	struct ensure *ensure = arg;
-	struct image_operation *operation = &ensure->operation;
-	bool extracting = progress->phase == IMAGE_EXTRACTING;
 
 	ensure->made = true;
-	ensure->now = *progress;
-	ensure->now.output = NULL;
-	operation->phase = image_phase_name(progress->phase);
-	operation->done = extracting ? progress->extracted : progress->bytes;
-	operation->total = progress->bytes_total;
-	if (progress->output)
-		ensure_keep_output(ensure, progress->output);
+	ensure->operation.progress = news->progress;
+	ensure->operation.progress.moving_count = 0;
+	if (news->output)
+		ensure_keep_output(ensure, news->output);
 	else
 		ensure_tell(ensure);
 }
@@ -106,7 +90,8 @@ static void on_done(void *arg, const struct error *err,
 	}
 	snprintf(text, sizeof(text), "%s%s", image->reference,
 		 ensure->made ? "" : ", which already existed");
-	operation->done = operation->total = image->size_bytes;
+	operation->progress.done_bytes = operation->progress.total_bytes =
+		image->size_bytes;
 	state = image_operation_state(operation);
 	state.text = text;
 	image_operation_succeed(operation, &state);
@@ -132,9 +117,8 @@ static void ensure_step(struct image_operation *operation)
 	}
 	buffer_init(&ensure->output, OUTPUT_MAX);
 	image_operation_tell(operation);
-	ensure->wait =
-		image_ensure(operation->config->images, &wanted,
-			     ensure_take_progress, on_done, ensure, &err);
+	ensure->wait = image_ensure(operation->config->images, &wanted,
+				    ensure_take_news, on_done, ensure, &err);
 	if (!ensure->wait)
 		image_operation_fail(operation, &err);
 }

@@ -126,7 +126,7 @@ static int read_bundle(struct load *load, struct error *err)
 	if (!load->chains || !load->claimed)
 		return error_nomem(err, "image file");
 	load->known = true;
-	load->operation.total = image_bundle_bytes(bundle);
+	load->operation.progress.total_bytes = image_bundle_bytes(bundle);
 	return 0;
 }
 
@@ -146,7 +146,8 @@ static void load_take_progress(void *arg, uint64_t bytes, uint64_t total)
 {
 	struct load *load = arg;
 
-	load->operation.done = load->here + (load->looked ? bytes : 0);
+	load->operation.progress.done_bytes =
+		load->here + (load->looked ? bytes : 0);
 	image_operation_tell_sometimes(&load->operation);
 }
 
@@ -169,7 +170,7 @@ static void load_fetched(void *arg, const struct error *given)
 		image_operation_fail(&load->operation, &err);
 		return;
 	}
-	load->operation.done = load->here;
+	load->operation.progress.done_bytes = load->here;
 	image_operation_step_in(&load->operation, 0);
 }
 
@@ -345,9 +346,10 @@ static void load_begin(struct load *load, bool less)
 		load->less |= has;
 		blob->spare = has || !load_blob_is_used(load, blob->hash);
 	}
-	load->operation.phase = "fetching";
-	load->operation.done = 0;
-	load->operation.total = image_bundle_bytes(&load->bundle);
+	load->operation.progress.phase = (char *)"fetching";
+	load->operation.progress.done_bytes = 0;
+	load->operation.progress.total_bytes =
+		image_bundle_bytes(&load->bundle);
 	image_operation_step_in(&load->operation, 0);
 }
 
@@ -445,7 +447,8 @@ static void load_check(struct load *load)
 		load_inspect(load, load_found);
 		return;
 	}
-	load->operation.done = load->operation.total;
+	load->operation.progress.done_bytes =
+		load->operation.progress.total_bytes;
 	image_operation_succeed(&load->operation, NULL);
 }
 
@@ -529,7 +532,7 @@ static void load_blobs(struct load *load)
 	while (!load_has_all(load) && bundle->blobs[load->blob].spare)
 		load->blob++;
 	if (load_has_all(load)) {
-		load->operation.phase = "loading";
+		load->operation.progress.phase = (char *)"loading";
 		image_operation_tell(&load->operation);
 	}
 	if ((load_has_all(load) || (load->here && !load->late)) &&

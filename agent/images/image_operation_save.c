@@ -34,8 +34,9 @@ static void check_saved(struct save *save)
 	} else if (rc < 0) {
 		image_operation_fail(operation, &err);
 	} else {
-		operation->done = operation->total =
-			incoming_length(save->incoming);
+		operation->progress.done_bytes =
+			operation->progress.total_bytes =
+				incoming_length(save->incoming);
 		state = image_operation_state(operation);
 		state.content = hash;
 		image_operation_succeed(operation, &state);
@@ -47,7 +48,7 @@ static int save_take_data(void *arg, const void *data, size_t size,
 {
 	struct save *save = arg;
 
-	save->operation.done += size;
+	save->operation.progress.done_bytes += size;
 	image_operation_tell_sometimes(&save->operation);
 	return incoming_write(save->incoming, data, size, err);
 }
@@ -110,7 +111,7 @@ static void save_step(struct image_operation *operation)
 			image_operation_fail(operation, &err);
 		return;
 	}
-	operation->done = 0;
+	operation->progress.done_bytes = 0;
 	save->incoming = incoming_new(operation->config->contents, NULL,
 				      CONTENT_BYTES_MAX, &err);
 	if (save->incoming)

@@ -50,9 +50,7 @@ image_operation_state(const struct image_operation *operation)
 {
 	return (struct message_image_state){
 		.order = operation->order.order,
-		.phase = (char *)operation->phase,
-		.done_bytes = operation->done,
-		.total_bytes = operation->total,
+		.progress = operation->progress,
 	};
 }
 
@@ -85,7 +83,7 @@ void image_operation_fail(struct image_operation *operation,
 	id_error_explain(&why);
 	log_warning("image request=%.12s %s failed: %s", operation->order.order,
 		    operation->kind->name, why.text);
-	state.phase = (char *)"failed";
+	state.progress.phase = (char *)"failed";
 	state.code = why.code;
 	state.text = why.text;
 	image_operation_say(operation, &state);
@@ -101,7 +99,7 @@ void image_operation_succeed(struct image_operation *operation,
 	log_info("image request=%.12s %s done%s%s", operation->order.order,
 		 operation->kind->name, state.text ? ": " : "",
 		 state.text ? state.text : "");
-	state.phase = (char *)"ready";
+	state.progress.phase = (char *)"ready";
 	image_operation_say(operation, &state);
 	operation_free(operation);
 }
@@ -182,7 +180,7 @@ static void operations_refuse_order(struct image_operations *operations,
 {
 	struct message_image_state state = {
 		.order = order->order,
-		.phase = (char *)"failed",
+		.progress.phase = (char *)"failed",
 		.code = err->code,
 		.text = (char *)err->text,
 	};
@@ -217,7 +215,7 @@ void image_operations_do(struct image_operations *operations,
 	operation->operations = operations;
 	operation->config = operations->config;
 	operation->kind = kind;
-	operation->phase = kind->phase;
+	operation->progress.phase = (char *)kind->phase;
 	operation->order = *order;
 	memset(order, 0, sizeof(*order));
 	TAILQ_INSERT_TAIL(&operations->list, operation, next);

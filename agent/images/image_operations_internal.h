@@ -22,12 +22,11 @@ struct image_operation {
 	const struct image_operations_config *config;
 	const struct image_operation_kind *kind;
 	struct message_image_do order;
-	const char *phase;
+	struct image_progress progress; /* without moving layers */
 	struct engine_call *call;
 	sd_event_source *timer;
 	unsigned int retries;
 	int64_t told_ms;
-	uint64_t done, total; /* bytes */
 	TAILQ_ENTRY(image_operation) next;
 };
 

@@ -246,7 +246,7 @@ static void image_gone(struct prune *prune)
 						: "");
 		prune->gone_bytes =
 			prune_candidates_add(prune->gone_bytes, image->bytes);
-		prune->operation.done = freed(prune);
+		prune->operation.progress.done_bytes = freed(prune);
 		image_operation_tell_sometimes(&prune->operation);
 	}
 	prune->at++;
@@ -323,7 +323,7 @@ static void remove_name(struct prune *prune)
 		name_gone(prune, &err, NULL);
 		return;
 	}
-	prune->operation.phase = "removing";
+	prune->operation.progress.phase = (char *)"removing";
 	prune->operation.call =
 		engine_image_remove(prune->operation.config->engine, name,
 				    false, REMOVE_MS, name_gone, prune, &err);
@@ -478,7 +478,7 @@ static int finish_gc(struct prune *prune, struct error *err)
 	const struct image_inventory *inventory = &prune->inventory;
 
 	if (prune->operation.order.dry_run)
-		prune->operation.done = prune->gone_bytes;
+		prune->operation.progress.done_bytes = prune->gone_bytes;
 	for (size_t i = prune->at; i < prune->count; i++) {
 		struct image_info *image = &inventory->images[prune->queue[i]];
 

@@ -47,10 +47,10 @@ struct install {
 	size_t head_bytes;
 	uint32_t left;       /* bytes of the piece that are still to come */
 	char last[LAST_MAX]; /* line that the script printed */
-	struct image_progress now;
+	struct image_news now;
 	struct error why; /* the failure; code 0: none */
-	image_progress_fn *progress;
-	void *progress_arg;
+	image_news_fn *news;
+	void *news_arg;
 	install_done_fn *done;
 	void *arg;
 };
@@ -90,7 +90,7 @@ static void install_tell(struct install *install, const char *data, size_t size)
 	text[size] = 0;
 	install_keep_last(install, text);
 	install->now.output = text;
-	install->progress(install->progress_arg, &install->now);
+	install->news(install->news_arg, &install->now);
 	install->now.output = NULL;
 }
 
@@ -302,7 +302,7 @@ static void find_script(struct install *install)
 
 struct install *install_begin(const struct image_services *services,
 			      const struct install_plan *plan,
-			      image_progress_fn *progress, void *progress_arg,
+			      image_news_fn *news, void *news_arg,
 			      install_done_fn *done, void *arg,
 			      struct error *err)
 {
@@ -313,12 +313,12 @@ struct install *install_begin(const struct image_services *services,
 		return NULL;
 	install->services = services;
 	install->plan = *plan;
-	install->progress = progress;
-	install->progress_arg = progress_arg;
+	install->news = news;
+	install->news_arg = news_arg;
 	install->done = done;
 	install->arg = arg;
-	install->now.attempt = 1;
-	install->now.phase = IMAGE_BUILDING;
+	install->now.progress.tries = 1;
+	install->now.progress.phase = (char *)"building";
 	find_script(install);
 	install->body = body_new(install);
 	if (!install->body)

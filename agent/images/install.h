@@ -30,13 +30,13 @@ typedef void install_done_fn(void *arg, const struct error *err);
 
 struct install;
 
-/* progress gets the output of the script, with progress_arg. Callbacks come
+/* news gets the output of the script, with news_arg. Callbacks come
  * from the loop only, never from inside the call. The handle is freed after
  * done(). The owner and the devices of the container are those of the services.
  */
 struct install *install_begin(const struct image_services *services,
 			      const struct install_plan *plan,
-			      image_progress_fn *progress, void *progress_arg,
+			      image_news_fn *news, void *news_arg,
 			      install_done_fn *done, void *arg,
 			      struct error *err);
 /* Before done(): no callback runs any more. NULL is fine. */

@@ -46,8 +46,8 @@ struct pull {
 	sd_event_source *timer; /* the pause between two tries */
 	struct pull_progress *sums;
 	struct pull_rate speed;
-	struct image_progress now;
-	image_progress_fn *progress;
+	struct image_news now;
+	image_news_fn *news;
 	pull_done_fn *done;
 	void *arg;
 };
@@ -71,7 +71,7 @@ static void pull_finish(struct pull *pull, const struct error *err)
 
 static void pull_tell(struct pull *pull)
 {
-	pull->progress(pull->arg, &pull->now);
+	pull->news(pull->arg, &pull->now);
 }
 
 /* Failures. */
@@ -129,7 +129,7 @@ static uint64_t pause_ms(const struct pull *pull, const struct error *err)
 
 	if (err->code == EBUSY)
 		pause *= PATIENCE;
-	for (uint32_t i = 1; i < pull->now.attempt; i++)
+	for (uint32_t i = 1; i < pull->now.progress.tries; i++)
 		pause *= RETRY_FACTOR;
 	return pause;
 }
@@ -137,7 +137,7 @@ static uint64_t pause_ms(const struct pull *pull, const struct error *err)
 /* Put the needed and the free space in front of the engine's text. */
 static void say_room(const struct pull *pull, struct error *err)
 {
-	uint64_t needed = pull->now.bytes_total;
+	uint64_t needed = pull->now.progress.total_bytes;
 	bool large = needed >= GIB;
 	double unit = large ? GIB : MIB;
 	const char *name = large ? "GiB" : "MiB";
@@ -146,7 +146,7 @@ static void say_room(const struct pull *pull, struct error *err)
 		error_prefix(err,
 			     "disk full: the pull needs %s%.1f %s and the same "
 			     "again to unpack; %.60s had %.1f %s free",
-			     pull->now.partial ? "more than " : "",
+			     pull->now.progress.partial ? "more than " : "",
 			     (double)needed / unit, name, pull->root,
 			     (double)pull->free_bytes / unit, name);
 	else
@@ -161,7 +161,7 @@ static int again(sd_event_source *source, uint64_t usec, void *arg)
 	struct pull *pull = arg;
 	struct error err;
 
-	pull->now.attempt++;
+	pull->now.progress.tries++;
 	pull_progress_reset(pull->sums);
 	if (pull->access_known)
 		engine_pull(pull);
@@ -195,16 +195,16 @@ static void pull_fail(struct pull *pull, const struct error *failure)
 		return;
 	tell_gone(pull, &err);
 	pause = pause_ms(pull, &err);
-	if (!final(&err) && pull->now.attempt < TRIES &&
+	if (!final(&err) && pull->now.progress.tries < TRIES &&
 	    loop_timer(pull->services->loop, &pull->timer, pause, again, pull,
 		       NULL) == 0) {
 		log_info("image=%s is pulled again in %.1f s: %s",
 			 pull->reference, (double)pause / 1000, err.text);
 		return;
 	}
-	if (pull->now.attempt > 1)
+	if (pull->now.progress.tries > 1)
 		error_prefix(&err, "image %.100s: after %u tries",
-			     pull->reference, pull->now.attempt);
+			     pull->reference, pull->now.progress.tries);
 	else
 		error_prefix(&err, "image %.100s", pull->reference);
 	pull_finish(pull, &err);
@@ -228,7 +228,7 @@ static void room_made(void *arg, bool made)
 /* Ask for space, once. False: it cannot be made. */
 static bool pull_make_room(struct pull *pull, const struct error *why)
 {
-	uint64_t needed = pull->now.bytes_total;
+	uint64_t needed = pull->now.progress.total_bytes;
 
 	if (!pull->services->watermark || pull->room_asked)
 		return false;
@@ -267,7 +267,7 @@ static void pull_call_done(void *arg, const struct error *failure,
 		pull_fail(pull, failure);
 		return;
 	}
-	if (pull->parts.digest[0] || !pull->now.digest[0]) {
+	if (pull->parts.digest[0] || !pull->now.digest) {
 		pull_finish(pull, NULL);
 		return;
 	}
@@ -281,16 +281,15 @@ static void pull_call_done(void *arg, const struct error *failure,
 static void pull_object(void *arg, const cJSON *object)
 {
 	struct pull *pull = arg;
-	struct image_progress *now = &pull->now;
-	enum image_phase before = now->phase;
+	struct image_progress *now = &pull->now.progress;
+	const char *before = now->phase;
 
 	pull_progress_pull(pull->sums, object);
 	pull_progress_sum(pull->sums, now);
-	if (now->phase != before)
+	if (strcmp(now->phase, before) != 0)
 		pull->speed = (struct pull_rate){ 0 };
-	now->rate = rate_feed(&pull->speed, clock_mono_ms(),
-			      now->phase == IMAGE_EXTRACTING ? now->extracted
-							     : now->bytes);
+	now->rate = (double)rate_feed(&pull->speed, clock_mono_ms(),
+				      now->done_bytes);
 	pull_tell(pull);
 }
 
@@ -299,7 +298,8 @@ static void engine_pull(struct pull *pull)
 	uint64_t bytes;
 	struct error err;
 
-	pull->now.phase = IMAGE_PULLING;
+	pull->now.progress.phase = (char *)"pulling";
+	pull->now.progress.moving_count = 0;
 	if (pull->root)
 		free_space_of(pull->root, &pull->free_bytes, &bytes, NULL);
 	pull_tell(pull);
@@ -321,7 +321,7 @@ static void keep_digest(struct pull *pull, const char *digest)
 	if (reference_parse(text, &parts, NULL) < 0)
 		return;
 	snprintf(pull->target, sizeof(pull->target), "%s", text);
-	snprintf(pull->now.digest, sizeof(pull->now.digest), "%s", text);
+	pull->now.digest = pull->target;
 }
 
 static void digest_told(void *arg, const struct error *err, cJSON *answer)
@@ -390,8 +390,8 @@ static int begin_access(struct pull *pull, struct error *err)
 struct pull *pull_begin(const struct image_services *services,
 			const char *reference,
 			const struct registry_login *logins, size_t count,
-			image_progress_fn *progress, pull_done_fn *done,
-			void *arg, struct error *err)
+			image_news_fn *news, pull_done_fn *done, void *arg,
+			struct error *err)
 {
 	owned(pull_cancel) struct pull *pull = calloc(1, sizeof(*pull));
 	char path[REFERENCE_PATH_MAX + 1];
@@ -404,10 +404,10 @@ struct pull *pull_begin(const struct image_services *services,
 			err) < 0)
 		return NULL;
 	pull->services = services;
-	pull->progress = progress;
+	pull->news = news;
 	pull->done = done;
 	pull->arg = arg;
-	pull->now.attempt = 1;
+	pull->now.progress.tries = 1;
 	snprintf(pull->target, sizeof(pull->target), "%s", reference);
 	reference_place(&pull->parts, pull->host, path);
 	return begin_access(pull, err) < 0 ? NULL : take(pull);

@@ -19,12 +19,17 @@
 #include "agent/images/disk_watermark.h"
 #include "protocol/registry/login.h"
 
+/* What is new of an image on its way; all borrowed. */
+struct image_news {
+	struct image_progress progress;
+	const char *digest; /* name@sha256:...; NULL: not known yet */
+	const char *output; /* of a build, since the last news; or NULL */
+};
+
 /* Called from the loop: at each progress message of the engine, with the sums
- * so far. digest is set as soon as it is known. It may not call back into the
- * images.
+ * so far. It may not call back into the images.
  */
-typedef void image_progress_fn(void *arg,
-			       const struct image_progress *progress);
+typedef void image_news_fn(void *arg, const struct image_news *news);
 
 /* Append the devices, /dev/x[:/dev/y[:rwm]], that an installing container gets.
  */
@@ -62,8 +67,8 @@ struct pull;
 struct pull *pull_begin(const struct image_services *services,
 			const char *reference,
 			const struct registry_login *logins, size_t count,
-			image_progress_fn *progress, pull_done_fn *done,
-			void *arg, struct error *err);
+			image_news_fn *news, pull_done_fn *done, void *arg,
+			struct error *err);
 
 /* Before done(): no callback runs any more. NULL is fine. */
 void pull_cancel(struct pull *pull);

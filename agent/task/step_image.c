@@ -201,17 +201,17 @@ static void task_keep_build_output(struct task *task, const char *text)
 		log_sender_wake(task->services->sender);
 }
 
-static void image_progress(void *arg, const struct image_progress *progress)
+static void task_take_news(void *arg, const struct image_news *news)
 {
 	struct task *task = arg;
 
-	if (progress->output) {
-		task_keep_build_output(task, progress->output);
+	if (news->output) {
+		task_keep_build_output(task, news->output);
 		return;
 	}
-	if (progress->digest[0])
-		tell_pin(task, progress->digest);
-	task->services->progress(task->services->arg, task, progress);
+	if (news->digest)
+		tell_pin(task, news->digest);
+	task->services->progress(task->services->arg, task, &news->progress);
 }
 
 size_t task_needs(const struct task *task,
@@ -245,7 +245,7 @@ void step_image(struct task *task)
 	struct error err;
 
 	task->image = image_ensure(task->services->images, &what,
-				   image_progress, image_done, task, &err);
+				   task_take_news, image_done, task, &err);
 	if (!task->image)
 		step_fail(task, FAILURE_IMAGE, &err);
 }

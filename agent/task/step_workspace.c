@@ -12,9 +12,10 @@ static void fetch_progress(void *arg, uint64_t bytes, uint64_t total)
 {
 	struct task *task = arg;
 	struct image_progress progress = {
-		.phase = IMAGE_FETCHING,
-		.bytes = bytes,
-		.bytes_total = total,
+		.phase = (char *)"fetching",
+		.done_bytes = bytes,
+		.total_bytes = total,
+		.tries = 1,
 	};
 
 	task->services->progress(task->services->arg, task, &progress);

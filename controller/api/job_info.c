@@ -63,7 +63,7 @@ static int job_info_add_progress(const struct job *job, struct job_info *to,
 	progress = to->progress = calloc(1, sizeof(*progress));
 	if (!progress)
 		return error_nomem(err, "job");
-	progress->rate = progress->eta_seconds = (double)NAN;
+	progress->image.rate = progress->image.eta_seconds = (double)NAN;
 	progress->loss = (double)NAN;
 	progress->power_w = progress->temp_c = (double)NAN;
 	if (job_state(job) == JOB_PREPARING &&

@@ -126,9 +126,10 @@ static double fraction_done(const struct watched *job)
 
 	if (!progress)
 		return -1;
-	all = pull ? progress->total_bytes : progress->steps;
-	done = pull ? progress->done_bytes : progress->step;
-	return all && !progress->partial ? (double)done / (double)all : -1;
+	all = pull ? progress->image.total_bytes : progress->steps;
+	done = pull ? progress->image.done_bytes : progress->step;
+	return all && !progress->image.partial ? (double)done / (double)all
+					       : -1;
 }
 
 static struct human age(const struct watch_screen *view,

@@ -1,5 +1,5 @@
-/* image_progress.c - the progress of images on their way to the nodes of a
- * job.
+/* image_progress.c - the progress of images on their way to nodes, for tasks
+ * and for operations.
  */
 #include "controller/images/image_progress.h"
 #include "controller/cluster/active_job.h"
@@ -9,171 +9,135 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct schema *schema(void)
-{
-	return message_kinds[MESSAGE_PROGRESS].schema;
-}
-
-/* The transfer of the image of a task; times are monotonic. */
 struct image_transfer {
-	struct message_progress report; /* the last one */
+	struct image_progress last;
 	int64_t begun_ms;
-	int64_t moved_ms; /* when its progress changed last */
+	int64_t moved_ms; /* when it changed last */
 };
-
-static const struct message_progress *report_of(const struct task *task)
-{
-	const struct image_transfer *transfer = task_transfer(task);
-
-	return transfer ? &transfer->report : NULL;
-}
 
 void image_transfer_free(struct image_transfer *transfer)
 {
 	if (transfer)
-		codec_clear(schema(), &transfer->report);
+		codec_clear(&image_progress_schema, &transfer->last);
 	free(transfer);
 }
 
-static bool moved(const struct message_progress *from,
-		  const struct message_progress *to)
+static bool transfer_moved(const struct image_progress *from,
+			   const struct image_progress *to)
 {
 	return from->done_bytes != to->done_bytes ||
-	       from->extracted_bytes != to->extracted_bytes ||
 	       from->layers != to->layers || from->tries != to->tries ||
 	       strcmp(from->phase, to->phase) != 0;
 }
 
 void image_transfer_keep(struct image_transfer **transfer,
-			 const struct message_progress *progress,
-			 int64_t now_ms)
+			 const struct image_progress *progress, int64_t now_ms)
 {
 	const struct image_transfer *was = *transfer;
 	owned_free struct image_transfer *now = malloc(sizeof(*now));
 
-	if (!now || codec_copy(schema(), progress, &now->report, NULL) < 0)
+	if (!now ||
+	    codec_copy(&image_progress_schema, progress, &now->last, NULL) < 0)
 		return;
 	now->begun_ms = was ? was->begun_ms : now_ms;
-	now->moved_ms = !was || moved(&was->report, &now->report)
+	now->moved_ms = !was || transfer_moved(&was->last, &now->last)
 				? now_ms
 				: was->moved_ms;
 	image_transfer_free(*transfer);
 	*transfer = take(now);
 }
 
-static bool extracting(const struct message_progress *transfer)
-{
-	return !strcmp(transfer->phase, "extracting");
-}
-
-/* All bytes if the node has its image. */
-static uint64_t done_bytes(const struct task *task)
-{
-	const struct message_progress *transfer = report_of(task);
-
-	if (task_state(task) > TASK_PREPARING)
-		return transfer->total_bytes;
-	return extracting(transfer) ? transfer->extracted_bytes
-				    : transfer->done_bytes;
-}
-
 /* Milliseconds without progress; 0: it has not stalled. */
-static int64_t silent_ms(const struct task *task, int64_t now_ms)
+static int64_t transfer_silent_ms(const struct image_transfer *transfer,
+				  int64_t now_ms)
 {
-	int64_t silent = now_ms - task_transfer(task)->moved_ms;
+	int64_t silent = now_ms - transfer->moved_ms;
 
 	return silent < IMAGE_PROGRESS_SILENT_MS ? 0 : silent;
 }
 
 /* When all bytes are there, the node does not wait for the transfer. */
-static int64_t awaited_ms(const struct task *task, int64_t now_ms)
+static int64_t transfer_awaited_ms(const struct image_transfer *transfer,
+				   int64_t now_ms)
 {
-	uint64_t total = report_of(task)->total_bytes;
+	const struct image_progress *last = &transfer->last;
 
-	return total && done_bytes(task) >= total ? 0 : silent_ms(task, now_ms);
+	return last->total_bytes && last->done_bytes >= last->total_bytes
+		       ? 0
+		       : transfer_silent_ms(transfer, now_ms);
 }
 
-static double image_task_get_rate(const struct task *task, int64_t now_ms)
+static double transfer_rate(const struct image_transfer *transfer,
+			    int64_t now_ms)
 {
-	return silent_ms(task, now_ms) ? 0 : (double)report_of(task)->rate;
+	double rate = transfer->last.rate;
+
+	return transfer_silent_ms(transfer, now_ms) || !(rate > 0) ? 0 : rate;
 }
 
 /* -1: not known. */
-static double seconds_left(const struct task *task, int64_t now_ms)
+static double transfer_seconds_left(const struct image_transfer *transfer,
+				    int64_t now_ms)
 {
-	const struct message_progress *transfer = report_of(task);
-	uint64_t done = done_bytes(task);
+	const struct image_progress *last = &transfer->last;
+	double rate = transfer_rate(transfer, now_ms);
 
-	if (transfer->partial || !(image_task_get_rate(task, now_ms) > 0) ||
-	    done > transfer->total_bytes)
-		return -1;
-	return (double)(transfer->total_bytes - done) /
-	       image_task_get_rate(task, now_ms);
+	return last->partial || !(rate > 0) ||
+			       last->done_bytes > last->total_bytes
+		       ? -1
+		       : (double)(last->total_bytes - last->done_bytes) / rate;
 }
 
-static void set_rate(struct progress_info *to, double rate, double left,
-		     int64_t silent)
+static void progress_set_pace(struct image_progress *to, double rate,
+			      double left, int64_t silent_ms)
 {
-	to->silent_seconds = (uint64_t)(silent / 1000);
+	to->silent_seconds = (uint64_t)(silent_ms / 1000);
 	to->rate = rate > 0 ? rate : (double)NAN;
 	to->eta_seconds = rate > 0 && left >= 0 ? (double)(uint64_t)(left + 0.5)
 						: (double)NAN;
 }
 
-static int describe_moving(const struct message_progress *transfer,
-			   struct progress_info *to, struct error *err)
+int image_transfer_describe(const struct image_transfer *transfer,
+			    int64_t now_ms, struct image_progress *to,
+			    struct error *err)
 {
-	if (!transfer->moving_count)
-		return 0;
-	to->moving = calloc(transfer->moving_count, sizeof(*to->moving));
-	if (!to->moving)
-		return error_nomem(err, "transfer");
-	for (; to->moving_count < transfer->moving_count; to->moving_count++)
-		if (codec_copy(&moving_layer_schema,
-			       &transfer->moving[to->moving_count],
-			       &to->moving[to->moving_count], err) < 0)
-			return -1;
+	bool timed = transfer->last.tries &&
+		     strcmp(transfer->last.phase, "ready") != 0 &&
+		     strcmp(transfer->last.phase, "failed") != 0;
+
+	if (codec_copy(&image_progress_schema, &transfer->last, to, err) < 0)
+		return -1;
+	progress_set_pace(to, timed ? transfer_rate(transfer, now_ms) : 0,
+			  transfer_seconds_left(transfer, now_ms),
+			  timed ? transfer_awaited_ms(transfer, now_ms) : 0);
 	return 0;
 }
 
 int image_progress_of_task(const struct task *task, int64_t now_ms,
-			   struct progress_info **result, struct error *err)
+			   struct image_progress **to, struct error *err)
 {
-	const struct message_progress *transfer = report_of(task);
-	struct progress_info *to;
+	const struct image_transfer *transfer = task_transfer(task);
 
 	if (!transfer || task_state(task) != TASK_PREPARING)
 		return 0;
-	to = *result = calloc(1, sizeof(*to));
-	if (!to)
-		return error_nomem(err, "transfer");
-	to->done_bytes = done_bytes(task);
-	to->total_bytes = transfer->total_bytes;
-	set_rate(to, image_task_get_rate(task, now_ms),
-		 seconds_left(task, now_ms), awaited_ms(task, now_ms));
-	to->partial = transfer->partial;
-	to->layers = transfer->layers;
-	to->layers_total = transfer->layers_total;
-	to->tries = transfer->tries;
-	if (string_set(&to->phase, transfer->phase, err) < 0)
-		return -1;
-	return describe_moving(transfer, to, err);
+	*to = calloc(1, sizeof(**to));
+	return *to ? image_transfer_describe(transfer, now_ms, *to, err)
+		   : error_nomem(err, "transfer");
 }
 
 cJSON *image_progress_summary(const struct task *task, int64_t now_ms)
 {
-	const struct message_progress *transfer = report_of(task);
+	const struct image_transfer *transfer = task_transfer(task);
 	cJSON *to;
 
-	if (!transfer || !transfer->total_bytes)
+	if (!transfer || !transfer->last.total_bytes)
 		return NULL;
 	to = cJSON_CreateObject();
 	cJSON_AddStringToObject(to, "node", node_name(task_node(task)));
-	cJSON_AddNumberToObject(to, "bytes", (double)transfer->total_bytes);
+	cJSON_AddNumberToObject(to, "bytes",
+				(double)transfer->last.total_bytes);
 	cJSON_AddNumberToObject(to, "seconds",
-				(double)(now_ms -
-					 task_transfer(task)->begun_ms) /
-					1000);
+				(double)(now_ms - transfer->begun_ms) / 1000);
 	return to;
 }
 
@@ -194,52 +158,56 @@ static int phase_distance(const char *phase)
 int image_progress_add_sum(const struct gang *gang, int64_t now_ms,
 			   struct progress_info *to, struct error *err)
 {
-	const struct message_progress *far = NULL;
+	const struct image_progress *far = NULL;
+	struct image_progress sum = { 0 };
 	double rate = 0, left = -1;
 	int64_t silent = INT64_MAX;
+	uint32_t nodes_done = 0;
 
 	for (uint32_t i = 0; i < gang_nodes(gang); i++) {
 		const struct task *task = gang_task(gang, i);
-		const struct message_progress *one = report_of(task);
+		const struct image_transfer *one = task_transfer(task);
+		bool prepared = task_state(task) > TASK_PREPARING;
 
-		to->nodes_done += task_state(task) > TASK_PREPARING;
+		nodes_done += prepared;
 		if (!one)
 			continue;
-		to->done_bytes += done_bytes(task);
-		to->total_bytes += one->total_bytes;
-		to->layers += one->layers;
-		to->layers_total += one->layers_total;
+		sum.done_bytes +=
+			prepared ? one->last.total_bytes : one->last.done_bytes;
+		sum.total_bytes += one->last.total_bytes;
+		sum.layers += one->last.layers;
+		sum.layers_total += one->last.layers_total;
 		if (task_state(task) != TASK_PREPARING)
 			continue;
-		to->partial |= one->partial;
-		rate += image_task_get_rate(task, now_ms);
-		if (awaited_ms(task, now_ms) < silent)
-			silent = awaited_ms(task, now_ms);
-		if (seconds_left(task, now_ms) > left)
-			left = seconds_left(task, now_ms);
-		if (!far ||
-		    phase_distance(one->phase) > phase_distance(far->phase))
-			far = one;
+		sum.partial |= one->last.partial;
+		rate += transfer_rate(one, now_ms);
+		if (transfer_awaited_ms(one, now_ms) < silent)
+			silent = transfer_awaited_ms(one, now_ms);
+		if (transfer_seconds_left(one, now_ms) > left)
+			left = transfer_seconds_left(one, now_ms);
+		if (!far || phase_distance(one->last.phase) >
+				    phase_distance(far->phase))
+			far = &one->last;
 	}
-	if (!far) {
-		to->done_bytes = to->total_bytes = 0;
-		to->layers = to->layers_total = to->nodes_done = 0;
+	if (!far)
 		return 0;
-	}
-	set_rate(to, rate, to->partial ? -1 : left, silent);
-	to->tries = far->tries;
-	return string_set(&to->phase, far->phase, err);
+	progress_set_pace(&sum, rate, sum.partial ? -1 : left, silent);
+	sum.tries = far->tries;
+	to->image = sum;
+	to->nodes_done = nodes_done;
+	return string_set(&to->image.phase, far->phase, err);
 }
 
-static bool stands_still(const struct gang *gang, int64_t now_ms)
+static bool gang_stands_still(const struct gang *gang, int64_t now_ms)
 {
 	if (job_state(gang_job(gang)) != JOB_PREPARING)
 		return false;
 	for (uint32_t i = 0; i < gang_nodes(gang); i++) {
 		const struct task *task = gang_task(gang, i);
+		const struct image_transfer *one = task_transfer(task);
 
-		if (report_of(task) && task_state(task) == TASK_PREPARING &&
-		    silent_ms(task, now_ms))
+		if (one && task_state(task) == TASK_PREPARING &&
+		    transfer_silent_ms(one, now_ms))
 			return true;
 	}
 	return false;
@@ -250,7 +218,7 @@ bool image_progress_stalled(const struct job_table *table, int64_t now_ms)
 	const struct gang *gang;
 
 	for (gang = gang_first(table); gang; gang = gang_next(gang))
-		if (stands_still(gang, now_ms))
+		if (gang_stands_still(gang, now_ms))
 			return true;
 	return false;
 }

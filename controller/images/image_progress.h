@@ -1,5 +1,5 @@
-/* image_progress.h - the progress of images on their way to the nodes of a
- * job.
+/* image_progress.h - the progress of images on their way to nodes, for tasks
+ * and for operations.
  */
 #ifndef CONTROLLER_IMAGES_IMAGE_PROGRESS_H
 #define CONTROLLER_IMAGES_IMAGE_PROGRESS_H
@@ -11,21 +11,26 @@
 
 /* now_ms is monotonic here. */
 
-/* Store a node's report in place of the last one. Without memory the last one
- * stays.
+/* Store a node's report in place of the last one; *transfer NULL: it is the
+ * first. Without memory the last one stays.
  */
 struct image_transfer;
 void image_transfer_keep(struct image_transfer **transfer,
-			 const struct message_progress *progress,
-			 int64_t now_ms);
+			 const struct image_progress *progress, int64_t now_ms);
 void image_transfer_free(struct image_transfer *transfer);
 
-/* The transfer to the task's node; *to stays NULL if there is none. While
- * layers are unpacked, done_bytes are the unpacked ones. A stalled transfer has
- * no rate. The caller owns *to, also on failure.
+/* The last report, with its silence and its end. What has stalled, or is ready
+ * or failed, has no rate. The caller clears *to.
+ */
+int image_transfer_describe(const struct image_transfer *transfer,
+			    int64_t now_ms, struct image_progress *to,
+			    struct error *err);
+
+/* The same of a task; *to stays NULL if it is not being prepared. The caller
+ * owns *to, also on failure.
  */
 int image_progress_of_task(const struct task *task, int64_t now_ms,
-			   struct progress_info **to, struct error *err);
+			   struct image_progress **to, struct error *err);
 
 /* Of a finished transfer: {"node", "bytes", "seconds"}; NULL: there was none.
  * The caller deletes it.

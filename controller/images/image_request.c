@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,18 +44,19 @@ static const struct schema *schema_of(enum message_type type)
 
 bool image_target_failed(const struct image_target *target)
 {
-	return !strcmp(target->state.phase, "failed");
+	return !strcmp(target->state.progress.phase, "failed");
 }
 
 bool image_target_final(const struct image_target *target)
 {
-	return !strcmp(target->state.phase, "ready") ||
+	return !strcmp(target->state.progress.phase, "ready") ||
 	       image_target_failed(target);
 }
 
 void image_target_fail(struct image_target *target, const char *why)
 {
-	string_set(&target->state.phase, "failed", NULL);
+	image_transfer_free(take(target->transfer));
+	string_set(&target->state.progress.phase, "failed", NULL);
 	string_set(&target->state.text, why, NULL);
 }
 
@@ -74,6 +74,7 @@ bool image_target_drop_list(struct image_target *target)
 
 static void target_clear(struct image_target *target)
 {
+	image_transfer_free(take(target->transfer));
 	codec_clear(schema_of(MESSAGE_IMAGE_STATE), &target->state);
 }
 
@@ -106,7 +107,7 @@ static int add_targets(struct image_request *request,
 		if (target && !image_target_final(target))
 			continue;
 		snprintf(fresh.node, sizeof(fresh.node), "%s", nodes->items[i]);
-		if (string_set(&fresh.state.phase, "waiting", err) < 0)
+		if (string_set(&fresh.state.progress.phase, "waiting", err) < 0)
 			return -1;
 		if (target)
 			target_clear(target);
@@ -248,14 +249,6 @@ void image_request_finish(struct image_request *request)
 	request->message.logins_count = 0;
 }
 
-static bool has_moved(const struct message_image_state *from,
-		      const struct message_image_state *to)
-{
-	return strcmp(from->phase, to->phase) != 0 ||
-	       from->done_bytes != to->done_bytes ||
-	       from->layers != to->layers || from->tries != to->tries;
-}
-
 void image_request_report(struct image_request *request,
 			  struct image_target *target,
 			  struct message_image_state *state)
@@ -276,13 +269,12 @@ void image_request_report(struct image_request *request,
 	now.images = take(was->images);
 	now.images_count = was->images_count;
 	was->images_count = 0;
-	if (has_moved(was, &now))
-		target->moved_ms = clock_mono_ms();
-	target_clear(target);
-	target->state = now;
+	codec_clear(schema_of(MESSAGE_IMAGE_STATE), was);
+	*was = now;
+	image_transfer_keep(&target->transfer, &now.progress, clock_mono_ms());
 	if (request->kind->one && content_hash_valid(now.content)) {
 		memcpy(request->content, now.content, sizeof(request->content));
-		request->bytes = now.total_bytes;
+		request->bytes = now.progress.total_bytes;
 	}
 }
 
@@ -354,43 +346,19 @@ static int add_images(const struct message_image_state *from,
 	return 0;
 }
 
-/* As for a job's image (image_progress.h). */
-static void describe_progress(const struct image_target *target,
-			      struct image_node *to)
-{
-	const struct message_image_state *state = &target->state;
-	int64_t silent = clock_mono_ms() - target->moved_ms;
-	bool still = silent >= IMAGE_PROGRESS_SILENT_MS;
-
-	to->partial = state->partial;
-	to->layers = state->layers;
-	to->layers_total = state->layers_total;
-	to->tries = state->tries;
-	to->rate = to->eta_seconds = (double)NAN;
-	if (image_target_final(target) || !state->tries)
-		return;
-	if (still && state->done_bytes < state->total_bytes)
-		to->silent_seconds = (uint64_t)(silent / 1000);
-	if (still || !state->rate)
-		return;
-	to->rate = (double)state->rate;
-	if (!state->partial && state->total_bytes >= state->done_bytes)
-		to->eta_seconds =
-			(double)(state->total_bytes - state->done_bytes) /
-			to->rate;
-}
-
 static int describe_target(const struct image_target *target, bool images,
 			   struct image_node *to, struct error *err)
 {
 	const struct message_image_state *state = &target->state;
 
-	to->done_bytes = state->done_bytes;
-	to->total_bytes = state->total_bytes;
 	to->code = state->code;
-	describe_progress(target, to);
-	if (string_set(&to->name, target->node, err) < 0 ||
-	    string_set(&to->phase, state->phase, err) < 0 ||
+	if ((target->transfer
+		     ? image_transfer_describe(target->transfer,
+					       clock_mono_ms(), &to->progress,
+					       err)
+		     : codec_copy(&image_progress_schema, &state->progress,
+				  &to->progress, err)) < 0 ||
+	    string_set(&to->name, target->node, err) < 0 ||
 	    string_set(&to->text, state->text, err) < 0)
 		return -1;
 	return images ? add_images(state, to, err) : 0;

@@ -33,9 +33,9 @@ struct image_target {
 	char node[KEY_NAME_SIZE];
 	struct message_image_state state; /* as reported last; its phase is
 					     "waiting" before */
-	int64_t moved_ms; /* monotonic; when its progress changed last */
-	int64_t lost_ms;  /* `one`: monotonic; since when it is disconnected;
-			     0: it is not */
+	struct image_transfer *transfer;  /* its progress; NULL: none yet */
+	int64_t lost_ms; /* `one`: monotonic; since when it is disconnected;
+			    0: it is not */
 };
 
 struct image_request {

@@ -386,11 +386,12 @@ static void audit_own_gc(struct image_rollouts *rollouts,
 							     : image->id));
 	}
 	cJSON_AddNumberToObject(object, "removed", (double)count);
-	cJSON_AddNumberToObject(object, "bytes", (double)state->done_bytes);
+	cJSON_AddNumberToObject(object, "bytes",
+				(double)state->progress.done_bytes);
 	text = cJSON_PrintUnformatted(object);
 	row.request = text ? text : "{}";
 	log_info("node=%s removed %zu images by itself bytes=%" PRIu64 "%s%s",
-		 node_name(node), count, state->done_bytes,
+		 node_name(node), count, state->progress.done_bytes,
 		 row.refusal ? ": " : "", row.refusal ? row.refusal : "");
 	if ((count || row.refusal) &&
 	    store_put_audit(rollouts->with.store, &row, &err) < 0)
@@ -413,7 +414,7 @@ void image_rollout_state(struct image_rollouts *rollouts, struct node *node,
 	image_request_report(request, target, state);
 	if (image_target_final(target))
 		log_info("image request=%.12s node=%s %s%s%s", id_of(request),
-			 target->node, target->state.phase,
+			 target->node, target->state.progress.phase,
 			 target->state.text ? ": " : "",
 			 target->state.text ? target->state.text : "");
 	rollouts_mark_changed(rollouts);

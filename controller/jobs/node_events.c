@@ -177,7 +177,7 @@ void node_event_progress(struct jobs *jobs, struct node *node,
 
 	if (!task || task->state != TASK_PREPARING)
 		return;
-	image_transfer_keep(&task->transfer, progress,
+	image_transfer_keep(&task->transfer, &progress->image,
 			    effects_mono_ms(jobs->effects));
 	changes_progress(jobs->changes);
 }

@@ -32,11 +32,11 @@ static void job_put_step(struct view_row *row, const struct job_info *job)
 	static const struct progress_info none = { 0 };
 	const struct progress_info *progress =
 		job->progress ? job->progress : &none;
-	bool bar = progress->steps && !progress->phase;
+	bool bar = progress->steps && !progress->image.phase;
 	char text[80] = "", warning[80];
 
-	if (progress->phase)
-		snprintf(text, sizeof(text), "%s", progress->phase);
+	if (progress->image.phase)
+		snprintf(text, sizeof(text), "%s", progress->image.phase);
 	else if (job_step(job) || bar)
 		snprintf(text, sizeof(text), "%llu", (ull)job_step(job));
 	if (bar)

@@ -178,7 +178,7 @@ enum colour colour_of_job(enum job_state state)
 	}
 }
 
-void transfer_detail(const struct progress_info *progress, char *to,
+void transfer_detail(const struct image_progress *progress, char *to,
 		     size_t size)
 {
 	char phase[40];
@@ -335,7 +335,8 @@ char *job_detail(const struct job_info *job, char *to, size_t size)
 		if (!to[0])
 			result_detail(job, to, size);
 	} else if (state == JOB_PREPARING) {
-		transfer_detail(job->progress, to, size);
+		transfer_detail(job->progress ? &job->progress->image : NULL,
+				to, size);
 	} else {
 		training_detail(job, job->progress, to, size);
 	}

@@ -63,7 +63,7 @@ char *job_detail(const struct job_info *job, char *to, size_t size);
 /* The transfer for a job or task: "pulling 8%, 1m33s left, 1.0 GiB of 12.0 GiB,
  * 120.0 MiB/s, layers 2/9". progress NULL: "".
  */
-void transfer_detail(const struct progress_info *progress, char *to,
+void transfer_detail(const struct image_progress *progress, char *to,
 		     size_t size);
 
 /* "[####......]"; as many spaces if the fraction is not in 0 to 1. */

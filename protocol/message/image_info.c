@@ -1,4 +1,4 @@
-/* image_info.c - one image of a node, and one layer that the node is pulling,
+/* image_info.c - one image of a node, and the progress of one on its way there,
  * as its agent reports them.
  */
 #include "protocol/message/image_info.h"
@@ -21,4 +21,8 @@ const struct schema moving_layer_schema = SCHEMA(moving_layer,
 	FIELD(moving_layer, phase),
 	FIELD(moving_layer, done_bytes),
 	FIELD(moving_layer, total_bytes));
+
+const struct schema image_progress_schema = SCHEMA(image_progress,
+	IMAGE_PROGRESS_FIELDS(image_progress, , false),
+	IMAGE_PROGRESS_MOVING(image_progress, ));
 /* clang-format on */

@@ -85,12 +85,9 @@ MESSAGE(welcome, F(welcome, version), F(welcome, heartbeat_ms),
 MESSAGE(report, FIELD_MANY(message_report, tasks, task_status_schema),
 	O(report, until_ms), O(report, leaving))
 MESSAGE(task, FIELD_EMBED(message_task, task, task_status_schema))
-MESSAGE(progress, T(progress), F(progress, phase), F(progress, done_bytes),
-	F(progress, total_bytes), O(progress, partial),
-	O(progress, extracted_bytes),
-	O(progress, rate), O(progress, layers), O(progress, layers_total),
-	O(progress, tries),
-	FIELD_MANY(message_progress, moving, moving_layer_schema))
+MESSAGE(progress, T(progress),
+	IMAGE_PROGRESS_FIELDS(message_progress, image., false),
+	IMAGE_PROGRESS_MOVING(message_progress, image.))
 MESSAGE(log, T(log), F(log, stream), F(log, offset), F(log, turn))
 MESSAGE(log_ack, T(log_ack), F(log_ack, stream), F(log_ack, length),
 	F(log_ack, turn), O(log_ack, refused), O(log_ack, retry_ms))
@@ -140,10 +137,8 @@ MESSAGE(image_do, F(image_do, order), F(image_do, what), O(image_do, image),
 	FIELD_MANY(message_image_do, needs, image_need_schema),
 	O(image_do, keep), O(image_do, floor_bytes), O(image_do, floor_percent),
 	O(image_do, dry_run), O(image_do, replace))
-MESSAGE(image_state, F(image_state, order), F(image_state, phase),
-	O(image_state, done_bytes), O(image_state, total_bytes),
-	O(image_state, partial), O(image_state, rate), O(image_state, layers),
-	O(image_state, layers_total), O(image_state, tries),
+MESSAGE(image_state, F(image_state, order),
+	IMAGE_PROGRESS_FIELDS(message_image_state, progress., false),
 	O(image_state, content), O(image_state, output),
 	FIELD_MANY(message_image_state, images, image_info_schema),
 	O(image_state, left_out), O(image_state, by_itself),

@@ -20,7 +20,7 @@
 #include "protocol/message/role.h"
 #include "protocol/message/spec.h"
 
-#define PROTOCOL_VERSION 2
+#define PROTOCOL_VERSION 3
 #define MESSAGE_TEXT_MAX 1048576    /* bytes of the first frame */
 #define MESSAGE_REPLY_MAX 4194304   /* of one that only a controller sends */
 #define MESSAGE_PAYLOAD_MAX 1048576 /* bytes of the raw frame */
@@ -257,22 +257,12 @@ struct message_task {
 	struct task_status task;
 };
 
-/* Image transfer of a task that is being prepared. */
+/* The image of a task that is being prepared. */
 struct message_progress {
 	uint64_t job;
 	uint32_t attempt;
 	uint32_t rank;
-	char *phase; /* image_phase_name() */
-	uint64_t done_bytes;
-	uint64_t total_bytes; /* 0: not known */
-	bool partial;         /* total_bytes lacks layers still to come */
-	uint64_t extracted_bytes;
-	uint64_t rate;   /* bytes a second of the phase, 0: not known */
-	uint32_t layers; /* done; in a build: steps */
-	uint32_t layers_total;
-	uint32_t tries; /* 1 .. */
-	struct moving_layer *moving;
-	size_t moving_count;
+	struct image_progress image;
 };
 
 /* Payload: the bytes of the stream from offset on. */
@@ -591,20 +581,10 @@ struct message_image_do {
 	bool replace; /* load: take over names that other images have */
 };
 
-/* Progress of an image operation: phase is "fetching", "loading", "saving",
- * "building", "looking", "removing", and in the end "ready" or "failed", which
- * text explains.
- */
+/* The state of an image operation; text explains a failure. */
 struct message_image_state {
 	char *order;
-	char *phase;
-	uint64_t done_bytes; /* removed: freed */
-	uint64_t total_bytes;
-	bool partial; /* pull: as in message_progress, as are the others */
-	uint64_t rate;
-	uint32_t layers;
-	uint32_t layers_total;
-	uint32_t tries;
+	struct image_progress progress;
 	char *content; /* of a saved image that is ready, of total_bytes */
 	char *output;  /* of a build: what it printed since the last message */
 	struct image_info *images; /* list: all; remove, gc: the removed ones */

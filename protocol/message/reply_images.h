@@ -8,17 +8,7 @@
 /* The progress of an image order on one node. */
 struct image_node {
 	char *name;
-	char *phase; /* as in message_image_state; "waiting": no report yet */
-	uint64_t done_bytes;
-	uint64_t total_bytes;
-	/* Of a pull, as in progress_info (reply_jobs.h). */
-	bool partial;
-	uint64_t silent_seconds;
-	double rate;
-	double eta_seconds;
-	uint32_t layers;
-	uint32_t layers_total;
-	uint32_t tries;
+	struct image_progress progress;
 	int64_t code;              /* errno value of a failure */
 	char *text;                /* why it failed; NULL: it did not */
 	struct image_info *images; /* only of the nodes in the query's keys */

@@ -5,31 +5,8 @@
 #include "protocol/message/rate.h"
 
 /* clang-format off */
-static const struct schema transfer_schema = SCHEMA_NAMED(
-	progress_info, "transfer_info",
-	FIELD(progress_info, phase),
-	FIELD(progress_info, done_bytes),
-	FIELD(progress_info, total_bytes),
-	FIELD(progress_info, partial),
-	FIELD_OPTIONAL(progress_info, silent_seconds),
-	FIELD_KNOWN(progress_info, rate),
-	FIELD_KNOWN(progress_info, eta_seconds),
-	FIELD(progress_info, layers),
-	FIELD(progress_info, layers_total),
-	FIELD(progress_info, tries),
-	FIELD_ROWS(progress_info, moving, moving_layer_schema));
-
 static const struct schema progress_schema = SCHEMA(progress_info,
-	FIELD_OPTIONAL(progress_info, phase),
-	FIELD_OPTIONAL(progress_info, done_bytes),
-	FIELD_OPTIONAL(progress_info, total_bytes),
-	FIELD_OPTIONAL(progress_info, partial),
-	FIELD_OPTIONAL(progress_info, silent_seconds),
-	FIELD_KNOWN(progress_info, rate),
-	FIELD_KNOWN(progress_info, eta_seconds),
-	FIELD_OPTIONAL(progress_info, layers),
-	FIELD_OPTIONAL(progress_info, layers_total),
-	FIELD_OPTIONAL(progress_info, tries),
+	IMAGE_PROGRESS_FIELDS(progress_info, image., true),
 	FIELD_OPTIONAL(progress_info, nodes_done),
 	FIELD_OPTIONAL(progress_info, step),
 	FIELD_OPTIONAL(progress_info, steps),
@@ -50,7 +27,7 @@ const struct schema task_info_schema = SCHEMA(task_info,
 	FIELD_NULLABLE(task_info, failure),
 	FIELD_NULLABLE(task_info, text),
 	FIELD(task_info, exit_code),
-	FIELD_MAYBE(task_info, transfer, transfer_schema));
+	FIELD_MAYBE(task_info, transfer, image_progress_schema));
 
 const struct schema event_info_schema = SCHEMA(event_info,
 	FIELD(event_info, seq),

@@ -9,25 +9,13 @@
 #include "protocol/message/reply_sweeps.h"
 #include "protocol/message/result.h"
 
-/* The progress of a job or task. As a task's transfer: its image on the way to
- * the node, the fields up to `moving`. As a job's progress: the sum over its
- * nodes while it is being prepared (phase NULL: no transfer), and the last step
- * in its output.
+/* The progress of a job: the sum over its nodes while it is being prepared, and
+ * the last step in its output.
  */
 struct progress_info {
-	char *phase; /* of the node that has most left */
-	uint64_t done_bytes;
-	uint64_t total_bytes;
-	bool partial;            /* total_bytes lacks layers still to come */
-	uint64_t silent_seconds; /* since the last byte; 0: bytes arrive */
-	double rate;             /* bytes a second; NAN: not known */
-	double eta_seconds;      /* NAN: not known */
-	uint32_t layers;         /* done; in a build: steps */
-	uint32_t layers_total;
-	uint32_t tries;              /* 1 .. */
-	struct moving_layer *moving; /* of a task */
-	size_t moving_count;
-	uint32_t nodes_done; /* of a job: nodes that are prepared */
+	struct image_progress image; /* phase: of the node that has most left;
+					NULL: no transfer */
+	uint32_t nodes_done;         /* nodes that are prepared */
 	uint64_t step;
 	uint64_t steps;
 	uint64_t step_age; /* seconds since the last step, if many; else 0 */
@@ -51,7 +39,7 @@ struct task_info {
 	char *failure; /* failure_name(), NULL: none */
 	char *text;
 	int64_t exit_code;
-	struct progress_info *transfer; /* NULL: nothing moves */
+	struct image_progress *transfer; /* NULL: nothing moves */
 };
 extern const struct schema task_info_schema;
 

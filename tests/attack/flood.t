@@ -12,8 +12,8 @@ must cluster_up 1
 # shellcheck disable=SC2034 # in conditions
 LIMIT_MIB=80 # 64 of unread messages, and what the controller itself may grow
 SECONDS_EACH=6
-hello='{"type":"hello","version":2,"software":"peer"}'
-agent='{"type":"hello","version":2,"software":"peer","instance":"x",
+hello='{"type":"hello","version":3,"software":"peer"}'
+agent='{"type":"hello","version":3,"software":"peer","instance":"x",
 "cluster":"regatta","address":"127.0.0.1","vendor":"cpu","devices":1}'
 task='{"type":"task","task":{"job":1,"attempt":1,"rank":0,"state":"ended",
 "failure":"exit","exit_code":1,"started_ms":1,"ended_ms":2,

@@ -52,7 +52,7 @@ run cli image load "$BED/carrier.tar"
 	printf '    - {workspace: ./%s}\n' "${names[@]}"
 } >"$BED/hostile.yaml"
 run "$REGATTA_BUILD/lab/peer" "$REGATTA_CONTROLLER" "$CLUSTER/controller.key" \
-	"$CLUSTER/operator.key" 1 '{"type":"hello","version":2,"software":"peer"}' \
+	"$CLUSTER/operator.key" 1 '{"type":"hello","version":3,"software":"peer"}' \
 	"+$(<"$BED/submit")" "$(<"$BED/hostile.yaml")"
 SWEEP=$(cli sweeps --format json |
 	jq -r '.sweeps[] | select(.name == "workspaces").id')

@@ -10,7 +10,7 @@ need "$REGATTA_BUILD/lab/peer"
 must cluster_up 1
 
 port=${REGATTA_CONTROLLER##*:}
-hello='{"type":"hello","version":2,"software":"peer"}'
+hello='{"type":"hello","version":3,"software":"peer"}'
 query='{"type":"query","request":1,"what":"sweeps"}'
 
 # peer KEY COUNT [TEXT]
@@ -94,7 +94,7 @@ like "$rc $err" "^2 .*viewer may not submit sweeps" "nor submit"
 run regatta jobs --key "$CLUSTER/viewer.key"
 like "$rc $out" "^0 .*steady" "but look"
 peer "$CLUSTER/viewer.key" 1 '{"type":"hello","version":99,"software":"x"}'
-like "$out" "protocol version 99.*expected 2" "a wrong version is told"
+like "$out" "protocol version 99.*expected 3" "a wrong version is told"
 refused_again "watcher.*protocol version 99" "and has its line in the log" \
 	"$CLUSTER/viewer.key" 1 '{"type":"hello","version":99,"software":"x"}'
 peer "$CLUSTER/viewer.key" 1 "$query"

@@ -82,7 +82,7 @@ like "$(job_get "$JOB" '.spec.container.env | join(" ")')" "PLAIN=visible" \
 	"an operator does"
 run "$REGATTA_BUILD/lab/peer" "$REGATTA_CONTROLLER" \
 	"$CLUSTER/controller.key" "$CLUSTER/viewer.key" 1 \
-	'{"type":"hello","version":2,"software":"peer"}' \
+	'{"type":"hello","version":3,"software":"peer"}' \
 	"{\"type\":\"query\",\"request\":1,\"what\":\"text\",\"id\":$SWEEP}"
 like "$out" "viewer may not read sweep files" "nor the sweep's file"
 

@@ -10,7 +10,7 @@ cluster_need
 need "$REGATTA_BUILD"/lab/{peer,sniff}
 must cluster_up 2 one
 port=${REGATTA_CONTROLLER##*:}
-hello='{"type":"hello","version":2,"software":"peer"}'
+hello='{"type":"hello","version":3,"software":"peer"}'
 
 # peer KEY TEXT...
 peer()
@@ -96,7 +96,7 @@ ok '[[ ! -e $BED/backup.tar.gz && ! -e $BED/backup.tar.gz.part ]]' \
 # A joiner, and an agent, that want more.
 must make_key "$CLUSTER/n9.key" n9 agent 2>/dev/null
 must wait_for 'regatta nodes' 10
-agent='{"type":"hello","version":2,"software":"peer","instance":"x","cluster":"regatta","address":"127.0.0.1","vendor":"cpu","devices":1}'
+agent='{"type":"hello","version":3,"software":"peer","instance":"x","cluster":"regatta","address":"127.0.0.1","vendor":"cpu","devices":1}'
 peer "$CLUSTER/n9.key" "$agent" \
 	'{"type":"cancel","request":1,"kind":"sweep","id":1}'
 like "$out" "agent may not cancel" "an agent gives no orders"

@@ -24,11 +24,11 @@ static void tell(struct task *task, const char *phase, uint64_t done,
 {
 	struct moving_layer layer = { (char *)"abc", (char *)"pulling", done,
 				      total };
-	struct message_progress progress = {
+	struct image_progress progress = {
 		.phase = (char *)phase,
 		.done_bytes = done,
 		.total_bytes = total,
-		.rate = rate,
+		.rate = (double)rate,
 		.layers = 1,
 		.layers_total = 3,
 		.tries = 1,
@@ -57,7 +57,7 @@ static cJSON *sum_told(void)
 	struct progress_info progress = { .loss = (double)NAN };
 	cJSON *told, *row;
 
-	progress.rate = progress.eta_seconds = (double)NAN;
+	progress.image.rate = progress.image.eta_seconds = (double)NAN;
 	image_progress_add_sum(&gang, now_ms, &progress, NULL);
 	info.progress = &progress;
 	reply.jobs = &info;
@@ -65,7 +65,7 @@ static cJSON *sum_told(void)
 	row = cJSON_GetArrayItem(cJSON_GetObjectItem(told, "jobs"), 0);
 	row = cJSON_DetachItemFromObject(row, "progress");
 	cJSON_Delete(told);
-	free(progress.phase);
+	free(progress.image.phase);
 	return row;
 }
 
@@ -107,7 +107,7 @@ static void moving(void)
 
 	is_int((long long)sum("done_bytes"), -1, "nothing moves at first");
 	tell(&tasks[0], "pulling", 2 * MIB, 12 * MIB, 2 * MIB);
-	tell(&tasks[1], "extracting", 8 * MIB, 8 * MIB, MIB);
+	tell(&tasks[1], "extracting", 0, 8 * MIB, MIB);
 	is_int((long long)of(&tasks[0], "eta_seconds"), 5,
 	       "how long it takes follows from what is left and how fast it "
 	       "is");
@@ -116,20 +116,18 @@ static void moving(void)
 		       cJSON_GetObjectItemCaseSensitive(one, "moving")),
 	       1, "each layer that moves is told");
 	cJSON_Delete(one);
-	is_int((long long)of(&tasks[1], "done_bytes"), 0,
-	       "while it is unpacked, what is unpacked counts");
 	is_int((long long)sum("done_bytes"), 2 * MIB,
 	       "all nodes' bytes are added");
 	is_int((long long)sum("rate"), 3 * MIB, "and their rates");
 	is_int((long long)sum("eta_seconds"), 8, "the last one is waited for");
 	is_int((long long)sum("layers_total"), 6, "layers are those of all");
 	partial = true;
-	tell(&tasks[1], "extracting", 8 * MIB, 8 * MIB, MIB);
+	tell(&tasks[1], "extracting", 0, 8 * MIB, MIB);
 	ok(sum("eta_seconds") < 0 && of(&tasks[1], "eta_seconds") < 0 &&
 		   of(&tasks[0], "eta_seconds") > 0,
 	   "a node that lacks sizes makes no promise, nor does the sum");
 	partial = false;
-	tell(&tasks[1], "extracting", 8 * MIB, 8 * MIB, MIB);
+	tell(&tasks[1], "extracting", 0, 8 * MIB, MIB);
 }
 
 static void standing_still(void)
@@ -139,7 +137,7 @@ static void standing_still(void)
 	gang_list(table, &gang);
 	ok(!image_progress_stalled(table, now_ms), "what moves is no news");
 	now_ms += 7000;
-	tell(&tasks[1], "extracting", 8 * MIB + 1, 8 * MIB, MIB);
+	tell(&tasks[1], "extracting", 1, 8 * MIB, MIB);
 	is_int((long long)of(&tasks[0], "silent_seconds"), 7,
 	       "what stands still is told to");
 	ok(of(&tasks[0], "rate") < 0 && of(&tasks[0], "eta_seconds") < 0,
@@ -189,7 +187,7 @@ static void done(void)
 
 int main(void)
 {
-	tap_begin(30);
+	tap_begin(29);
 	tasks = gang.tasks = calloc(2, sizeof(*tasks));
 	tasks[0].job = tasks[1].job = &job;
 	job.gang = &gang;

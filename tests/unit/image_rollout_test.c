@@ -103,7 +103,7 @@ static void says(struct bed *bed, const char *node, const char *name,
 		 const char *phase, const char *output)
 {
 	struct message_image_state state = { .order = (char *)name,
-					     .phase = (char *)phase };
+					     .progress.phase = (char *)phase };
 
 	state.output = output ? strdup(output) : NULL;
 	image_rollout_state(bed->rollouts, node_find(bed->config.nodes, node),
@@ -144,9 +144,9 @@ static void time_passes(struct bed *bed)
 static void test_save_away(struct bed *bed)
 {
 	struct message_image_state state = { .order = (char *)AWAY,
-					     .phase = (char *)"ready",
+					     .progress.phase = (char *)"ready",
 					     .content = (char *)HEX "f",
-					     .total_bytes = 1000 };
+					     .progress.total_bytes = 1000 };
 	struct error err = { 0 };
 	cJSON *body;
 
@@ -168,9 +168,9 @@ static void test_save_away(struct bed *bed)
 static void test_save_lost(struct bed *bed)
 {
 	struct message_image_state state = { .order = (char *)LOST,
-					     .phase = (char *)"ready",
+					     .progress.phase = (char *)"ready",
 					     .content = (char *)HEX "f",
-					     .total_bytes =
+					     .progress.total_bytes =
 						     CONTENT_BYTES_MAX + 1 };
 	struct node *node = node_find(bed->config.nodes, "n1");
 	struct error err = { 0 };
@@ -408,14 +408,14 @@ static void test_pull(struct bed *bed)
 {
 	struct message_image_state state = {
 		.order = (char *)PULL,
-		.phase = (char *)"pulling",
-		.done_bytes = 400,
-		.total_bytes = 1000,
-		.partial = true,
-		.rate = 100,
-		.layers = 1,
-		.layers_total = 3,
-		.tries = 1,
+		.progress.phase = (char *)"pulling",
+		.progress.done_bytes = 400,
+		.progress.total_bytes = 1000,
+		.progress.partial = true,
+		.progress.rate = 100,
+		.progress.layers = 1,
+		.progress.layers_total = 3,
+		.progress.tries = 1,
 	};
 	struct node *node = node_find(bed->config.nodes, "n1");
 	struct error err = { 0 };
@@ -430,7 +430,7 @@ static void test_pull(struct bed *bed)
 	   "how far a pull is, is told");
 	ok(of_node(bed, "eta_seconds") < 0 && of_node(bed, "partial") == 1,
 	   "not how long it takes while sizes are not known");
-	state.partial = false;
+	state.progress.partial = false;
 	image_rollout_state(bed->rollouts, node, &state);
 	is_int((long long)of_node(bed, "eta_seconds"), 6, "but then");
 	ahead_ms += 7000;
@@ -438,7 +438,7 @@ static void test_pull(struct bed *bed)
 	ok(of_node(bed, "silent_seconds") >= 7 && of_node(bed, "rate") < 0 &&
 		   of_node(bed, "eta_seconds") < 0,
 	   "one that stands still has no rate");
-	state.done_bytes = 500;
+	state.progress.done_bytes = 500;
 	image_rollout_state(bed->rollouts, node, &state);
 	ok(of_node(bed, "silent_seconds") < 0 && of_node(bed, "rate") == 100,
 	   "until it goes on");

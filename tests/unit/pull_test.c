@@ -33,7 +33,7 @@ struct world {
 	bool auth[2];        /* there was one: asked, pulled */
 	/* What came of it. */
 	int done;
-	char early[IMAGE_DIGEST_SIZE]; /* the digest that was told first */
+	char early[600]; /* the digest that was told first */
 	char target[SEEN_MAX];
 	struct error err;
 };
@@ -71,13 +71,13 @@ static void script(void *arg, struct fake_exchange *exchange,
 	}
 }
 
-static void on_progress(void *arg, const struct image_progress *progress)
+static void on_news(void *arg, const struct image_news *news)
 {
 	struct world *world = arg;
 
-	if (!world->early[0])
+	if (!world->early[0] && news->digest)
 		snprintf(world->early, sizeof(world->early), "%s",
-			 progress->digest);
+			 news->digest);
 }
 
 static void on_done(void *arg, const struct error *err, const char *target)
@@ -96,8 +96,8 @@ static int64_t bring(struct world *world, const char *reference)
 
 	world->done = world->asked = world->pulls = world->tags = 0;
 	world->early[0] = 0;
-	if (!pull_begin(&world->services, reference, NULL, 0, on_progress,
-			on_done, world, NULL))
+	if (!pull_begin(&world->services, reference, NULL, 0, on_news, on_done,
+			world, NULL))
 		exit(1);
 	while (!world->done)
 		sd_event_run(world->loop, 10000);

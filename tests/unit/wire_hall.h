@@ -86,7 +86,7 @@ void stranger_say_with(struct stranger *stranger, const char *text,
 		       const char *payload);
 bool stranger_hears(struct stranger *stranger); /* a message, into text */
 
-#define HELLO "{\"type\":\"hello\",\"version\":2,\"software\":\"test\"}"
+#define HELLO "{\"type\":\"hello\",\"version\":3,\"software\":\"test\"}"
 
 /* Turn the loop until the condition holds or 10 s have passed. */
 #define WAIT(hall, condition)                                                  \

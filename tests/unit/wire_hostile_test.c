@@ -133,7 +133,7 @@ static void test_versions(void)
 	WAIT(hall, guest.lost);
 	is_int(guest.code, EPROTONOSUPPORT, "another version is refused");
 	is(guest.why,
-	   "protocol version 1; expected 2: install the same release on both "
+	   "protocol version 1; expected 3: install the same release on both "
 	   "sides",
 	   "in words");
 	is(hall->refused_who, "n2", "the server is told who");
@@ -147,7 +147,7 @@ static void test_versions(void)
 	stranger_say(&later, "{\"type\":\"hello\",\"version\":7,"
 			     "\"dialect\":[1,{}]}");
 	WAIT(hall, stranger_hears(&later));
-	ok(strstr(later.text, "protocol version 7; expected 2"),
+	ok(strstr(later.text, "protocol version 7; expected 3"),
 	   "so is a later one, whose hello has fields unknown here: %s",
 	   later.text);
 	is_int(hall->hellos, 1, "no session was begun");
@@ -246,14 +246,14 @@ static void test_dropped(void)
 	dropped("{", NULL, "message: not JSON, at byte 0");
 	dropped("{\"type\":\"heartbeat\",\"time_ms\":-1}", NULL,
 		"heartbeat: time_ms: the number -1");
-	dropped("{\"type\":\"hello\",\"version\":2,\"software\":\"x\","
+	dropped("{\"type\":\"hello\",\"version\":3,\"software\":\"x\","
 		"\"more\":1}",
 		NULL, "hello: more: unknown field");
 	dropped("{\"type\":\"cancel\",\"request\":1,\"kind\":\"job\",\"id\":1}",
 		NULL,
 		"a key of role agent may not cancel sweeps and jobs; regatta "
 		"user roles shows which roles may");
-	dropped("{\"type\":\"welcome\",\"version\":2,\"heartbeat_ms\":1,"
+	dropped("{\"type\":\"welcome\",\"version\":3,\"heartbeat_ms\":1,"
 		"\"credit_bytes\":1,\"time_ms\":1}",
 		NULL, "a key of role agent may not send 'welcome'");
 	dropped("{\"type\":\"log\",\"job\":1,\"attempt\":1,\"rank\":0,"

@@ -211,7 +211,8 @@ static int image_save_file(struct cli *cli, struct error *err)
 			image_view_say(&view, "%s: %s", image->nodes[i].name,
 				       image->nodes[i].text
 					       ? image->nodes[i].text
-					       : image->nodes[i].phase);
+					       : image->nodes[i]
+							 .progress.phase);
 		return error_set(err, EIO, "%s was not saved: no node has it",
 				 cli->args[1]);
 	}

@@ -344,7 +344,8 @@ static int tell_removed(struct image_view *view,
 		else
 			image_view_say(view, "%s: removed, %s freed",
 				       node->name,
-				       human_bytes(node->done_bytes).text);
+				       human_bytes(node->progress.done_bytes)
+					       .text);
 	}
 	if (!gone && !failed)
 		image_view_say(view, "%s is on none of these nodes", name);
@@ -454,7 +455,8 @@ static int gc_rows(struct image_view *view, struct image_order_info *image,
 				       node->name, gone, gone == 1 ? "" : "s",
 				       dry_run ? "would go" : "removed",
 				       dry_run ? "at most " : "",
-				       human_bytes(node->done_bytes).text);
+				       human_bytes(node->progress.done_bytes)
+					       .text);
 	}
 	return 0;
 }

@@ -116,10 +116,10 @@ void image_view_draw(void *arg, uint64_t bytes, uint64_t total)
 {
 	struct image_view *view = arg;
 	int64_t now = clock_mono_ms(), took = now - view->began_ms;
-	struct progress_info progress = { .phase = (char *)view->what,
-					  .done_bytes = bytes,
-					  .total_bytes = total,
-					  .eta_seconds = (double)NAN };
+	struct image_progress progress = { .phase = (char *)view->what,
+					   .done_bytes = bytes,
+					   .total_bytes = total,
+					   .eta_seconds = (double)NAN };
 	char detail[200], line[300];
 
 	if (now - view->drawn_ms < DRAW_MS)
@@ -184,12 +184,13 @@ struct image_order_info *image_answer(const struct answer *answer)
 
 bool image_node_ready(const struct image_node *node)
 {
-	return !strcmp(node->phase, "ready");
+	return !strcmp(node->progress.phase, "ready");
 }
 
 bool image_node_final(const struct image_node *node)
 {
-	return image_node_ready(node) || !strcmp(node->phase, "failed");
+	return image_node_ready(node) ||
+	       !strcmp(node->progress.phase, "failed");
 }
 
 const char *image_node_text(const struct image_node *node)
@@ -204,8 +205,9 @@ struct sums {
 
 static double image_node_fraction(const struct image_node *node)
 {
-	return node->total_bytes && !node->partial
-		       ? (double)node->done_bytes / (double)node->total_bytes
+	return node->progress.total_bytes && !node->progress.partial
+		       ? (double)node->progress.done_bytes /
+				 (double)node->progress.total_bytes
 		       : -1;
 }
 
@@ -234,23 +236,10 @@ static void draw_nodes(struct image_view *view, const struct sums *sums,
 {
 	const struct image_node *node = sums->last;
 	char name[2 * KEY_NAME_SIZE], detail[200], line[400];
-	struct progress_info progress;
 
 	if (!node)
 		return;
-	progress = (struct progress_info){
-		.phase = node->phase,
-		.done_bytes = node->done_bytes,
-		.total_bytes = node->total_bytes,
-		.partial = node->partial,
-		.silent_seconds = node->silent_seconds,
-		.rate = node->rate,
-		.eta_seconds = node->eta_seconds,
-		.layers = node->layers,
-		.layers_total = node->layers_total,
-		.tries = node->tries,
-	};
-	transfer_detail(&progress, detail, sizeof(detail));
+	transfer_detail(&node->progress, detail, sizeof(detail));
 	snprintf(line, sizeof(line), "%zu of %zu nodes ready; %s %s %s",
 		 sums->ready, count, escape(node->name, name, sizeof(name)),
 		 human_bar(image_node_fraction(node)).text, detail);
@@ -522,7 +511,8 @@ size_t image_view_tell(struct image_view *view,
 			image_view_say(view, "%s: %s", node->name, text);
 		else if (made)
 			image_view_say(view, "%s: %s, %s", node->name, text,
-				       human_bytes(node->total_bytes).text);
+				       human_bytes(node->progress.total_bytes)
+					       .text);
 	}
 	return lacking;
 }

@@ -78,7 +78,7 @@ static int print_layers(struct cli *cli, const struct job_info *job,
 	if (!layers)
 		return error_nomem(err, "layers");
 	for (size_t i = 0; i < job->tasks_count; i++) {
-		const struct progress_info *transfer = job->tasks[i].transfer;
+		const struct image_progress *transfer = job->tasks[i].transfer;
 
 		for (size_t k = 0; transfer && k < transfer->moving_count; k++)
 			layers[count++] =
