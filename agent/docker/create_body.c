@@ -66,7 +66,10 @@ static bool add_mounts(cJSON *host, const struct container_spec *spec,
 	    (spec->ssh && (!container_add_mount(array, place->init_program,
 						CONTAINER_SSH, true) ||
 			   !container_add_mount(array, place->init_program,
-						CONTAINER_SCP, true))))
+						CONTAINER_SCP, true))) ||
+	    (spec->workspace &&
+	     !container_add_mount(array, place->work_folder,
+				  container_workspace(spec), false)))
 		return false;
 	for (size_t i = 0; i < spec->mounts_count; i++)
 		if (!container_add_mount(array, spec->mounts[i].host,
@@ -436,6 +439,9 @@ cJSON *container_body(const struct task_spec *spec,
 
 	if (container_place_check(place, err) < 0 ||
 	    container_spec_check(container, err) < 0 ||
+	    (container->workspace &&
+	     container_path_check("work folder", place->work_folder, err) <
+		     0) ||
 	    container_spec_hash(place->ordered ? place->ordered : spec, hash,
 				err) < 0)
 		return NULL;

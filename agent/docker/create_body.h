@@ -46,6 +46,7 @@ struct container_place {
 	const char *init_program; /* regatta-init on the host */
 	const char *in_folder;    /* host folder, read-only inside */
 	const char *out_folder;   /* host folder, writable inside */
+	const char *work_folder;  /* of the code tree, if the spec has one */
 	const char *image;        /* id of the image, sha256:<64 hex> */
 	bool secrets;             /* mount a tmpfs at CONTAINER_SECRETS */
 	uint32_t pids;            /* processes and threads; 0: no limit */
@@ -75,7 +76,7 @@ struct container_place {
  * below /dev; a runtime's name; requests with a driver's name, ids and
  * capabilities; memory 6 MiB to 512 TiB or 0; cpus 0.01 to 65536 or 0; at most
  * 128 mounts, absolute without "..", none below /regatta and no two at the same
- * place.
+ * place; the same for the code tree, which is not in a mount either.
  */
 cJSON *container_body(const struct task_spec *spec,
 		      const struct container_place *place, struct error *err);

@@ -82,6 +82,43 @@ static bool container_path_reserved(const char *tidy)
 	       (!strncmp(tidy, "/regatta", 8) && (!tidy[8] || tidy[8] == '/'));
 }
 
+const char *container_workspace(const struct container_spec *spec)
+{
+	return spec->workspace_folder ? spec->workspace_folder
+				      : WORKSPACE_FOLDER;
+}
+
+/* In a mount, the engine would make the folder on the host. */
+static int workspace_check(const struct container_spec *spec,
+			   const struct strings *mounts, struct error *err)
+{
+	char tidy[PATH_LENGTH_MAX + 1];
+
+	if (!spec->workspace)
+		return 0;
+	if (container_path_check("workspace", container_workspace(spec), err) <
+	    0)
+		return -1;
+	path_tidy(container_workspace(spec), tidy);
+	if (container_path_reserved(tidy))
+		return error_set(err, EINVAL,
+				 "workspace: \"%.80s\" is not valid here; "
+				 "expected a path other than / and /regatta",
+				 container_workspace(spec));
+	for (size_t i = 0; i < mounts->count; i++) {
+		const char *mount = mounts->items[i];
+		size_t size = strlen(mount);
+
+		if (!strncmp(tidy, mount, size) &&
+		    (!tidy[size] || tidy[size] == '/'))
+			return error_set(err, EINVAL,
+					 "workspace: \"%.80s\" is in the "
+					 "mount at %.80s",
+					 container_workspace(spec), mount);
+	}
+	return 0;
+}
+
 static int mounts_check(const struct container_spec *spec, struct error *err)
 {
 	owned(strings_clear) struct strings taken = { 0 };
@@ -113,7 +150,7 @@ static int mounts_check(const struct container_spec *spec, struct error *err)
 		if (strings_add(&taken, tidy, err) < 0)
 			return -1;
 	}
-	return 0;
+	return workspace_check(spec, &taken, err);
 }
 
 static int word_check(const char *field, const char *word,

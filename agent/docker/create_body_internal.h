@@ -36,6 +36,9 @@ int container_name_check(const char *field, const char *name,
 int container_names_check(const char *field, const struct strings *names,
 			  struct error *err);
 
+/* Where the code tree is in the container. */
+const char *container_workspace(const struct container_spec *spec);
+
 /* Check all fields except the lists that create_body.c checks as it writes
  * them.
  */

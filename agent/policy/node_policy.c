@@ -110,7 +110,10 @@ static cJSON *own_request(const struct node_policy *node_policy,
 		.devices = task->devices,
 		.shared = task->shared,
 		.container = { .image = task->container.image,
-			       .ssh = task->container.ssh },
+			       .ssh = task->container.ssh,
+			       .workspace = task->container.workspace,
+			       .workspace_folder =
+				       task->container.workspace_folder },
 	};
 	owned(task_spec_clear) struct task_spec completed = { 0 };
 

@@ -4,8 +4,8 @@
  * It checks the create request as the engine would get it. Each part of the
  * request has a rule; a part without a rule is refused. Parts that the node
  * itself adds are allowed: those that equal the same part of `own`, the request
- * of a task whose spec is empty except for ssh. policy_image.h has the rules
- * for images.
+ * of a task whose spec is empty except for ssh and the code tree.
+ * policy_image.h has the rules for images.
  *
  * The error, EPERM, names the rule by its key in the policy file, what was
  * refused, and what is allowed: "mounts: /etc is not allowed;

@@ -24,6 +24,7 @@
 static const char *const folder_names[] = {
 	[SPOOL_IN] = "in",
 	[SPOOL_OUT] = "out",
+	[SPOOL_WORK] = "work",
 	[SPOOL_HOST] = "host",
 };
 
@@ -122,17 +123,19 @@ static int make_folder(struct spool *spool, const char *path, mode_t mode,
 }
 
 static int make_folders(struct spool *spool, const struct task_id *id,
-			struct error *err)
+			bool work, struct error *err)
 {
 	static const struct {
 		const char *inside;
 		mode_t mode;
 	} folders[] = {
-		{ "", 0700 }, { "in", 0755 }, { "out", 0777 }, { "host", 0700 }
+		{ "", 0700 },     { "in", 0755 },   { "out", 0777 },
+		{ "host", 0700 }, { "work", 0755 },
 	};
+	size_t count = sizeof(folders) / sizeof(folders[0]) - !work;
 	char path[PATH_MAX];
 
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+	for (size_t i = 0; i < count; i++) {
 		task_path(id, folders[i].inside, path);
 		if (make_folder(spool, path, folders[i].mode, err) < 0)
 			return -1;
@@ -152,7 +155,7 @@ int spool_create(struct spool *spool, const struct task_spec *spec,
 	if (faccessat(spool->fd, name, F_OK, 0) == 0)
 		return 0;
 	if (codec_encode(&task_spec_schema, spec, &text, err) < 0 ||
-	    make_folders(spool, &id, err) < 0)
+	    make_folders(spool, &id, spec->container.workspace, err) < 0)
 		return -1;
 	return file_write(spool->fd, name, text.data, text.size, 0600, 0, err);
 }
@@ -378,6 +381,8 @@ static void measure_folder(int parent, const char *name, unsigned int depth,
 	while (usage->names <= names_max && (entry = readdir(dir))) {
 		if (!strcmp(entry->d_name, ".") ||
 		    !strcmp(entry->d_name, "..") ||
+		    (!depth &&
+		     !strcmp(entry->d_name, folder_names[SPOOL_WORK])) ||
 		    fstatat(dirfd(dir), entry->d_name, &st,
 			    AT_SYMLINK_NOFOLLOW) < 0)
 			continue;

@@ -7,6 +7,8 @@
  *	in/hostfile	the gang's nodes, for a command that wants them
  *	in/NAME		the files of the spec
  *	out/		0777: what the container writes (init.h)
+ *	work/		the code tree, if the spec has one; mounted in the
+ *			container, which owns its files
  *	host/		0700: the agent's own files. host/record: identity of
  *			the file out/exit.json; host/ended: the end was
  *			concluded, and why the record is not trusted
@@ -53,16 +55,16 @@ int spool_create(struct spool *spool, const struct task_spec *spec,
 int spool_read_spec(struct spool *spool, const struct task_id *id,
 		    struct task_spec *spec, struct error *err);
 
-/* The folders of a task: the container reads in/ and writes out/; host/ is the
- * agent's own.
+/* The folders of a task: the container reads in/, and writes out/ and work/;
+ * host/ is the agent's own.
  */
-enum spool_folder { SPOOL_IN, SPOOL_OUT, SPOOL_HOST };
+enum spool_folder { SPOOL_IN, SPOOL_OUT, SPOOL_WORK, SPOOL_HOST };
 
 /* The absolute path of a folder. */
 void spool_path(const struct spool *spool, const struct task_id *id,
 		enum spool_folder folder, char path[PATH_MAX]);
 
-/* Replace a file as a whole; folder: not SPOOL_OUT. */
+/* Replace a file as a whole; folder: SPOOL_IN or SPOOL_HOST. */
 int spool_write(struct spool *spool, const struct task_id *id,
 		enum spool_folder folder, const char *name, const void *data,
 		size_t size, struct error *err);
@@ -122,7 +124,8 @@ int spool_open_stream(struct spool *spool, const struct task_id *id,
 int spool_append_stream(struct spool *spool, const struct task_id *id,
 			const char *stream, struct error *err);
 
-/* Count the files below the folder and the disk space that they take. Counting
+/* Count the files below the folder, except those of work/, and the disk space
+ * that they take. Counting
  * ends at names_max + 1 names, or SPOOL_DEPTH_MAX folders deep, which is
  * reported as too many names. Files that cannot be read do not count.
  */

@@ -32,20 +32,22 @@ static void preflight_done(void *arg, const struct error *err, cJSON *facts)
 		task_event(task, EVENT_CHECKED);
 }
 
-struct container_place step_place(struct task *task, char *in, char *out)
+struct container_place step_place(struct task *task, struct task_paths *paths)
 {
 	const struct policy *policy =
 		node_policy_rules(task->services->node_policy);
 
-	spool_path(task->services->spool, &task->id, SPOOL_IN, in);
-	spool_path(task->services->spool, &task->id, SPOOL_OUT, out);
+	spool_path(task->services->spool, &task->id, SPOOL_IN, paths->in);
+	spool_path(task->services->spool, &task->id, SPOOL_OUT, paths->out);
+	spool_path(task->services->spool, &task->id, SPOOL_WORK, paths->work);
 	return (struct container_place){
 		.secrets = task_secrets_files(&task->spec),
 		.cluster = task->services->cluster,
 		.node = task->services->node,
 		.init_program = task->services->init_program,
-		.in_folder = in,
-		.out_folder = out,
+		.in_folder = paths->in,
+		.out_folder = paths->out,
+		.work_folder = paths->work,
 		.image = task->image_id ? task->image_id
 					: task->spec.container.image,
 		.pids = (uint32_t)policy->limits.pids,
@@ -72,8 +74,8 @@ bool step_allowed(struct task *task, const struct container_place *place)
 static void check_task(struct task *task)
 {
 	const struct preflight_services *services = &task->services->preflight;
-	char in[PATH_MAX], out[PATH_MAX];
-	struct container_place place = step_place(task, in, out);
+	struct task_paths paths;
+	struct container_place place = step_place(task, &paths);
 	struct error err;
 
 	if (!step_allowed(task, &place))
@@ -177,8 +179,8 @@ static void create_done(void *arg, const struct error *err, cJSON *answer)
 
 void step_create(struct task *task)
 {
-	char in[PATH_MAX], out[PATH_MAX];
-	struct container_place place = step_place(task, in, out);
+	struct task_paths paths;
+	struct container_place place = step_place(task, &paths);
 	struct error err;
 	cJSON *body;
 

@@ -95,6 +95,7 @@ static void limit_writes(struct task *task)
 		.spool = services->spool,
 		.id = &task->id,
 		.output_bytes = output ? output : LOG_LIMIT_DEFAULT,
+		.has_tree = task->spec.container.workspace,
 		.over = wrote_too_much,
 		.arg = task,
 	};

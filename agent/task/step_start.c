@@ -129,8 +129,8 @@ static void start_done(void *arg, const struct error *err, cJSON *answer)
 
 void step_start(struct task *task)
 {
-	char in[PATH_MAX], out[PATH_MAX];
-	struct container_place place = step_place(task, in, out);
+	struct task_paths paths;
+	struct container_place place = step_place(task, &paths);
 	struct error err;
 
 	if (task->port_fd >= 0)

@@ -5,7 +5,6 @@
 #ifndef AGENT_TASK_TASK_INTERNAL_H
 #define AGENT_TASK_TASK_INTERNAL_H
 
-#include "agent/blobs/workspace_upload.h"
 #include "agent/evidence/abort.h"
 #include "agent/evidence/evidence_round.h"
 #include "agent/task/collect.h"
@@ -27,7 +26,7 @@ enum step {
 	STEP_IMAGE,
 	STEP_FETCH, /* the workspace is fetched to the node */
 	STEP_CREATE,
-	STEP_INSERT, /* the workspace is put into the container */
+	STEP_INSERT, /* the workspace is unpacked into its folder */
 	STEP_READY,
 	STEP_START,
 	STEP_RUN,
@@ -72,9 +71,9 @@ struct task {
 	char *image_user, *image_workdir;
 	unsigned int lacked; /* how often the image was removed meanwhile */
 	struct image_wait *image;
-	struct fetch_wait *fetch; /* of the workspace */
-	struct workspace_upload *upload;
-	struct engine_call *call; /* of the present step; at most one */
+	struct fetch_wait *fetch;    /* of the workspace */
+	struct workspace *workspace; /* being unpacked */
+	struct engine_call *call;    /* of the present step; at most one */
 	struct engine_call
 		*creating; /* create call; may outlive its step,
 			      because the engine finishes it anyway */
@@ -124,8 +123,15 @@ void step_inspect(struct task *task);
  */
 int step_complete(struct task *task, bool probe, struct error *err);
 
-/* The place of the container. in, out: PATH_MAX bytes for its folders. */
-struct container_place step_place(struct task *task, char *in, char *out);
+/* The place of the container, whose folders are in *paths. */
+struct task_paths {
+	char in[PATH_MAX], out[PATH_MAX], work[PATH_MAX];
+};
+struct container_place step_place(struct task *task, struct task_paths *paths);
+
+/* Stop to unpack; NULL is fine. */
+void workspace_free(struct workspace *workspace);
+OWNED_POINTER(struct workspace, workspace_free)
 
 /* Does the node's policy allow the task? false: it has failed. */
 bool step_allowed(struct task *task, const struct container_place *place);

@@ -26,7 +26,7 @@ void step_leave(struct task *task)
 		close(take_fd(&task->build_fd));
 	if (task->fetch)
 		fetch_release(take(task->fetch));
-	workspace_upload_free(take(task->upload));
+	workspace_free(take(task->workspace));
 	loop_timer_stop(task->retry);
 	task->retries = 0;
 }

@@ -1,11 +1,12 @@
 /* write_watch.h - limits what a container writes to its own disk and to its
  * folder on the host.
  *
- * Its own disk is the writable layer above its image. Mounts, volumes, /dev/shm
- * and output do not count. Engines can limit the layer only on few file
- * systems, so this module asks the engine for its size. The engine walks all
- * files of the layer for that. It is asked every two seconds, or less often, so
- * that it spends at most a fiftieth of the time on it.
+ * Its own disk is the writable layer above its image, and its code tree.
+ * Mounts, volumes, /dev/shm and output do not count. Engines can limit the
+ * layer only on few file systems, so this module asks the engine for its size.
+ * The engine walks all files of the layer for that, and du(1) those of the
+ * tree. It is asked every two seconds, or less often, so that it spends at most
+ * a fiftieth of the time on it.
  *
  * regatta-init bounds the output that it keeps, but the command may make other
  * files in the folder. So all bytes on disk and all names in it count, every
@@ -44,6 +45,7 @@ struct write_watch_config {
 	struct spool *spool;
 	const struct task_id *id;
 	uint64_t output_bytes; /* limit of the kept output */
+	bool has_tree;         /* SPOOL_WORK is mounted in the container */
 	write_over_fn *over;
 	void *arg;
 };

@@ -11,25 +11,28 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #define PIECE (64 << 10)
 #define RATIO_FREE ((int64_t)16 << 20)
 
-struct work {
+struct unpacking {
 	struct archive *in;
 	int root;
 	const char *only;
-	const struct unpack_limits *limits;
+	struct unpack_limits limits;
+	const struct unpack_owner *owner;
 	unpack_refused_fn *refused;
 	void *arg;
 	struct error *err;
 	struct unpack_counts counts;
-	char path[PATH_MAX]; /* of the entry, cleaned */
+	struct archive_entry *entry; /* the present one */
+	char path[PATH_MAX];         /* its path, cleaned */
+	int file;                    /* being written, or -1 */
+	uint64_t end;                /* what is written of it */
 };
-
-OWNED_POINTER(struct archive, archive_read_free)
 
 bool unpack_path(const char *from, char to[PATH_MAX])
 {
@@ -92,12 +95,54 @@ bool unpack_stays(const char *path, const char *target)
 	       (!target || link_stays(clean, target));
 }
 
+/* -1 with errno. */
+static int give_folder(const struct unpacking *work, int parent,
+		       const char *name)
+{
+	const struct unpack_owner *owner = work->owner;
+
+	if (!owner)
+		return 0;
+	if (fchownat(parent, name, owner->user, owner->group,
+		     AT_SYMLINK_NOFOLLOW) < 0)
+		return -1;
+	return fchmodat(parent, name, 0755 | (owner->open ? 0777 : 0), 0);
+}
+
+static int give_file(const struct unpacking *work, int fd, mode_t mode)
+{
+	const struct unpack_owner *owner = work->owner;
+
+	if (!owner)
+		return 0;
+	if (fchown(fd, owner->user, owner->group) < 0)
+		return -1;
+	return fchmod(fd, mode | (owner->open ? 0666 : 0));
+}
+
+static int give_link(const struct unpacking *work, int parent, const char *name)
+{
+	const struct unpack_owner *owner = work->owner;
+
+	return owner ? fchownat(parent, name, owner->user, owner->group,
+				AT_SYMLINK_NOFOLLOW)
+		     : 0;
+}
+
+static int make_parent(const struct unpacking *work, int fd, const char *part)
+{
+	if (mkdirat(fd, part, 0755) == 0)
+		return give_folder(work, fd, part);
+	return errno == EEXIST ? 0 : -1;
+}
+
 /* Open the folder of the path's last name, *name; missing folders are made. -1
  * with errno: ELOOP or ENOTDIR, not a folder.
  */
-static int open_parent(int root, const char *path, const char **name)
+static int open_parent(const struct unpacking *work, const char *path,
+		       const char **name)
 {
-	int fd = fcntl(root, F_DUPFD_CLOEXEC, 0);
+	int fd = fcntl(work->root, F_DUPFD_CLOEXEC, 0);
 	const char *slash;
 
 	while (fd >= 0 && (slash = strchr(path, '/'))) {
@@ -106,7 +151,7 @@ static int open_parent(int root, const char *path, const char **name)
 
 		memcpy(part, path, (size_t)(slash - path));
 		part[slash - path] = 0;
-		if (mkdirat(fd, part, 0755) < 0 && errno != EEXIST)
+		if (make_parent(work, fd, part) < 0)
 			next = -1;
 		else
 			next = openat(fd, part,
@@ -120,7 +165,7 @@ static int open_parent(int root, const char *path, const char **name)
 	return fd;
 }
 
-static int unpack_refuse(struct work *work, const char *why)
+static int unpack_refuse(struct unpacking *work, const char *why)
 {
 	if (!work->refused)
 		return error_set(work->err, EPERM, "\"%.120s\": %s", work->path,
@@ -131,12 +176,12 @@ static int unpack_refuse(struct work *work, const char *why)
 	return 0;
 }
 
-static int unpack_fail(struct work *work)
+static int unpack_fail(struct unpacking *work)
 {
 	return error_errno(work->err, "%.120s", work->path);
 }
 
-static int unpack_refuse_archive(struct work *work)
+static int unpack_refuse_archive(struct unpacking *work)
 {
 	const char *why = archive_error_string(work->in);
 
@@ -145,17 +190,17 @@ static int unpack_refuse_archive(struct work *work)
 }
 
 /* Count bytes that come out, and check the limits. */
-static int count_bytes(struct work *work, uint64_t bytes)
+static int count_bytes(struct unpacking *work, uint64_t bytes)
 {
 	int64_t in = archive_filter_bytes(work->in, -1);
 
 	work->counts.bytes += bytes;
-	if (work->counts.bytes > work->limits->bytes)
+	if (work->counts.bytes > work->limits.bytes)
 		return error_set(work->err, E2BIG,
 				 "more than %" PRIu64
 				 " unpacked bytes, which is "
 				 "the limit",
-				 work->limits->bytes);
+				 work->limits.bytes);
 	if ((int64_t)work->counts.bytes > RATIO_FREE &&
 	    (int64_t)work->counts.bytes / UNPACK_RATIO_MAX > in)
 		return error_set(work->err, E2BIG,
@@ -165,32 +210,8 @@ static int count_bytes(struct work *work, uint64_t bytes)
 	return 0;
 }
 
-static int copy_data(struct work *work, int fd)
-{
-	uint64_t end = 0;
-
-	for (;;) {
-		const void *data;
-		size_t size;
-		la_int64_t offset;
-		int rc = archive_read_data_block(work->in, &data, &size,
-						 &offset);
-
-		if (rc == ARCHIVE_EOF)
-			break;
-		if (rc != ARCHIVE_OK || offset < 0 || (uint64_t)offset < end)
-			return unpack_refuse_archive(work);
-		if (count_bytes(work, (uint64_t)offset - end + size) < 0)
-			return -1;
-		if (file_write_at(fd, data, size, (uint64_t)offset) < 0)
-			return unpack_fail(work);
-		end = (uint64_t)offset + size;
-	}
-	return 0;
-}
-
 /* Extend the file: a hole at the end has no data. */
-static int stretch(struct work *work, int fd, int64_t size)
+static int stretch(struct unpacking *work, int fd, int64_t size)
 {
 	struct stat st;
 
@@ -204,7 +225,8 @@ static int stretch(struct work *work, int fd, int64_t size)
 }
 
 /* Remove what has this name, unless it is a folder. */
-static int unpack_make_room(struct work *work, int parent, const char *name)
+static int unpack_make_room(struct unpacking *work, int parent,
+			    const char *name)
 {
 	if (unlinkat(parent, name, 0) == 0 || errno == ENOENT)
 		return 0;
@@ -215,38 +237,68 @@ static int unpack_make_room(struct work *work, int parent, const char *name)
 		       : unpack_fail(work);
 }
 
-static int unpack_put_file(struct work *work, struct archive_entry *entry,
+static int unpack_put_file(struct unpacking *work, struct archive_entry *entry,
 			   int parent, const char *name)
 {
 	mode_t mode = archive_entry_perm(entry) & 0111 ? 0755 : 0644;
-	struct timespec times[2] = { { 0, UTIME_OMIT },
-				     { archive_entry_mtime(entry), 0 } };
-	owned_fd int fd =
+
+	work->end = 0;
+	work->file =
 		openat(parent, name,
 		       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 		       mode);
+	return work->file < 0 || give_file(work, work->file, mode) < 0
+		       ? unpack_fail(work)
+		       : 0;
+}
 
-	if (fd < 0)
-		return unpack_fail(work);
-	if (copy_data(work, fd) < 0 ||
-	    stretch(work, fd, archive_entry_size(entry)) < 0)
+static int unpack_end_file(struct unpacking *work)
+{
+	struct timespec times[2] = { { 0, UTIME_OMIT },
+				     { archive_entry_mtime(work->entry), 0 } };
+	owned_fd int fd = take_fd(&work->file);
+
+	if (stretch(work, fd, archive_entry_size(work->entry)) < 0)
 		return -1;
 	futimens(fd, times);
 	return 0;
 }
 
-static int put_link(struct work *work, struct archive_entry *entry, int parent,
-		    const char *name)
+/* Write the next bytes of the present file. */
+static int unpack_put_piece(struct unpacking *work)
+{
+	const void *data;
+	size_t size;
+	la_int64_t offset;
+	int rc = archive_read_data_block(work->in, &data, &size, &offset);
+
+	if (rc == ARCHIVE_EOF)
+		return unpack_end_file(work);
+	if (rc != ARCHIVE_OK || offset < 0 || (uint64_t)offset < work->end)
+		return unpack_refuse_archive(work);
+	if (count_bytes(work, (uint64_t)offset - work->end + size) < 0)
+		return -1;
+	if (file_write_at(work->file, data, size, (uint64_t)offset) < 0)
+		return unpack_fail(work);
+	work->end = (uint64_t)offset + size;
+	return 0;
+}
+
+static int put_link(struct unpacking *work, struct archive_entry *entry,
+		    int parent, const char *name)
 {
 	const char *target = archive_entry_symlink(entry);
 
-	if (!link_stays(work->path, target))
+	if (work->owner ? !target || !*target : !link_stays(work->path, target))
 		return unpack_refuse(work,
 				     "a link that leads out of the folder");
-	return symlinkat(target, parent, name) < 0 ? unpack_fail(work) : 0;
+	return symlinkat(target, parent, name) < 0 ||
+			       give_link(work, parent, name) < 0
+		       ? unpack_fail(work)
+		       : 0;
 }
 
-static int put_hard_link(struct work *work, const char *target, int parent,
+static int put_hard_link(struct unpacking *work, const char *target, int parent,
 			 const char *name)
 {
 	char path[PATH_MAX];
@@ -257,7 +309,7 @@ static int put_hard_link(struct work *work, const char *target, int parent,
 	if (!unpack_path(target, path) || !*path)
 		return unpack_refuse(work,
 				     "a link that leads out of the folder");
-	from = open_parent(work->root, path, &there);
+	from = open_parent(work, path, &there);
 	if (from < 0 || fstatat(from, there, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !S_ISREG(st.st_mode))
 		return unpack_refuse(work, "a hard link to a file that is not "
@@ -266,20 +318,20 @@ static int put_hard_link(struct work *work, const char *target, int parent,
 	return linkat(from, there, parent, name, 0) < 0 ? unpack_fail(work) : 0;
 }
 
-static int unpack_put_folder(struct work *work, int parent, const char *name)
+static int unpack_put_folder(struct unpacking *work, int parent,
+			     const char *name)
 {
 	struct stat st;
 
-	if (mkdirat(parent, name, 0755) == 0)
-		return 0;
-	if (errno == EEXIST &&
-	    fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    S_ISDIR(st.st_mode))
-		return 0;
-	return unpack_refuse(work, "a file exists in its place");
+	if (mkdirat(parent, name, 0755) < 0 &&
+	    (errno != EEXIST ||
+	     fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	     !S_ISDIR(st.st_mode)))
+		return unpack_refuse(work, "a file exists in its place");
+	return give_folder(work, parent, name) < 0 ? unpack_fail(work) : 0;
 }
 
-static int unpack_put_entry(struct work *work, struct archive_entry *entry)
+static int unpack_put_entry(struct unpacking *work, struct archive_entry *entry)
 {
 	mode_t type = archive_entry_filetype(entry);
 	const char *hard = archive_entry_hardlink(entry);
@@ -289,7 +341,7 @@ static int unpack_put_entry(struct work *work, struct archive_entry *entry)
 
 	if (!hard && type != AE_IFREG && type != AE_IFDIR && type != AE_IFLNK)
 		return unpack_refuse(work, "not a file, folder or link");
-	parent = open_parent(work->root, work->path, &name);
+	parent = open_parent(work, work->path, &name);
 	if (parent < 0 && (errno == ELOOP || errno == ENOTDIR))
 		return unpack_refuse(work, "its parent is not a folder");
 	if (parent < 0)
@@ -305,7 +357,7 @@ static int unpack_put_entry(struct work *work, struct archive_entry *entry)
 				: unpack_put_file(work, entry, parent, name);
 }
 
-static bool unpack_wants_path(const struct work *work)
+static bool unpack_wants_path(const struct unpacking *work)
 {
 	size_t size = work->only ? strlen(work->only) : 0;
 
@@ -313,15 +365,16 @@ static bool unpack_wants_path(const struct work *work)
 			 (!work->path[size] || work->path[size] == '/'));
 }
 
-static int unpack_take_entry(struct work *work, struct archive_entry *entry)
+static int unpack_take_entry(struct unpacking *work,
+			     struct archive_entry *entry)
 {
 	const char *path = archive_entry_pathname(entry);
 
-	if (++work->counts.entries > work->limits->entries)
+	if (++work->counts.entries > work->limits.entries)
 		return error_set(work->err, E2BIG,
 				 "more than %" PRIu64
 				 " files, which is the limit",
-				 work->limits->entries);
+				 work->limits.entries);
 	if (!unpack_path(path, work->path)) {
 		snprintf(work->path, sizeof(work->path), "%s",
 			 path ? path : "");
@@ -336,42 +389,80 @@ static int unpack_take_entry(struct work *work, struct archive_entry *entry)
 	return unpack_put_entry(work, entry);
 }
 
-static int unpack_open_archive(struct work *work, int fd)
+static int unpack_open_archive(struct unpacking *work, int fd)
 {
 	struct archive *in = work->in;
 
+	/* No bytes at all are an empty folder's. */
 	if (archive_read_support_format_tar(in) != ARCHIVE_OK ||
+	    (work->owner &&
+	     archive_read_support_format_empty(in) != ARCHIVE_OK) ||
 	    archive_read_open_fd(in, fd, PIECE) != ARCHIVE_OK)
 		return unpack_refuse_archive(work);
 	return 0;
+}
+
+struct unpacking *unpacking_new(int fd, int dirfd,
+				const struct unpack_limits *limits,
+				const struct unpack_owner *owner,
+				struct error *err)
+{
+	owned(unpacking_free) struct unpacking *work =
+		error_calloc(sizeof(*work), "tar", err);
+
+	if (!work)
+		return NULL;
+	work->root = dirfd;
+	work->file = -1;
+	work->limits = *limits;
+	work->owner = owner;
+	work->err = err;
+	work->in = archive_read_new();
+	if (!work->in)
+		return error_null(error_nomem(err, "tar"));
+	return unpack_open_archive(work, fd) < 0 ? NULL : take(work);
+}
+
+void unpacking_free(struct unpacking *work)
+{
+	if (!work)
+		return;
+	archive_read_free(work->in);
+	if (work->file >= 0)
+		close(work->file);
+	free(work);
+}
+
+int unpacking_step(struct unpacking *work, struct error *err)
+{
+	int rc;
+
+	work->err = err;
+	if (work->file >= 0)
+		return unpack_put_piece(work) < 0 ? -1 : 1;
+	rc = archive_read_next_header(work->in, &work->entry);
+	/* ARCHIVE_WARN: a name has letters that the locale lacks. */
+	if (rc == ARCHIVE_OK || rc == ARCHIVE_WARN)
+		return unpack_take_entry(work, work->entry) < 0 ? -1 : 1;
+	return rc == ARCHIVE_EOF ? 0 : unpack_refuse_archive(work);
 }
 
 int unpack(int fd, int dirfd, const char *only,
 	   const struct unpack_limits *limits, unpack_refused_fn *refused,
 	   void *arg, struct unpack_counts *counts, struct error *err)
 {
-	owned(archive_read_free) struct archive *in = archive_read_new();
-	struct work work = {
-		.in = in,
-		.root = dirfd,
-		.only = only,
-		.limits = limits,
-		.refused = refused,
-		.arg = arg,
-		.err = err,
-	};
-	struct archive_entry *entry;
+	owned(unpacking_free) struct unpacking *work =
+		unpacking_new(fd, dirfd, limits, NULL, err);
 	int rc;
 
-	if (!in)
-		return error_nomem(err, "tar");
-	if (unpack_open_archive(&work, fd) < 0)
+	if (!work)
 		return -1;
-	while ((rc = archive_read_next_header(in, &entry)) == ARCHIVE_OK ||
-	       rc == ARCHIVE_WARN)
-		if (unpack_take_entry(&work, entry) < 0)
-			return -1;
-	if (counts)
-		*counts = work.counts;
-	return rc == ARCHIVE_EOF ? 0 : unpack_refuse_archive(&work);
+	work->only = only;
+	work->refused = refused;
+	work->arg = arg;
+	while ((rc = unpacking_step(work, err)) > 0)
+		;
+	if (rc == 0 && counts)
+		*counts = work->counts;
+	return rc;
 }

@@ -3,8 +3,8 @@
  * Regular files, folders, symbolic links that stay within, and hard links to
  * files that came before. Refused: absolute names, "..", names below a link,
  * links that lead out, devices, FIFOs, sockets. Nothing is ever written through
- * a link. Owners are those of the process, modes 0755 or 0644, set-id bits are
- * dropped; times are kept. Only plain tar is read, so what comes out can be
+ * a link: folders are opened one by one, without following any. Owners are those
+ * of the process, modes 0755 or 0644, set-id bits are dropped; times are kept. Only plain tar is read, so what comes out can be
  * more than what goes in by holes alone. A file of the same name is replaced, a
  * folder is gone into.
  */
@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define UNPACK_RATIO_MAX                                                       \
 	1000 /* bytes that come out for each that went in,                     \
@@ -58,5 +59,30 @@ bool unpack_stays(const char *path, const char *target);
 int unpack(int fd, int dirfd, const char *only,
 	   const struct unpack_limits *limits, unpack_refused_fn *refused,
 	   void *arg, struct unpack_counts *counts, struct error *err);
+
+/* The same in steps, for a folder that only its owner will read: symbolic links
+ * may lead anywhere, no bytes at all are an empty folder, and an entry that may
+ * not be is an error. Unpacking once more over an earlier result gives the same.
+ */
+struct unpack_owner {
+	uid_t user; /* -1: the process's own */
+	gid_t group;
+	bool open; /* writable for everybody */
+};
+
+struct unpacking;
+
+/* fd, dirfd and owner are borrowed until unpacking_free(). */
+struct unpacking *unpacking_new(int fd, int dirfd,
+				const struct unpack_limits *limits,
+				const struct unpack_owner *owner,
+				struct error *err);
+void unpacking_free(struct unpacking *unpacking);
+OWNED_POINTER(struct unpacking, unpacking_free)
+
+/* One entry, or a piece of at most 64 KiB. 1: there is more; 0: the end; -1 as
+ * for unpack(), and no further call.
+ */
+int unpacking_step(struct unpacking *unpacking, struct error *err);
 
 #endif

@@ -15,8 +15,7 @@
  *	exit records				exit_record
  *	the engine's answers and streams	engine_json, engine_stream
  *	images: lists of files, of the engine	imagelist, image_inventory
- *	tar: contexts, workspaces, collected files	tar_filter, unpack,
- *						workspace_upload
+ *	tar: contexts, workspaces, collected files	tar_filter, unpack
  *	python3's view of FlagPerf's files	python_files
  *	output for a terminal			terminal_text
  *

@@ -1,5 +1,6 @@
-/* unpack.c - feeds any bytes to the unpacking of tar files: nothing may appear
- * beside the folder, and no link may lead out of it.
+/* unpack.c - feeds any bytes to the unpacking of tar files, of collected files
+ * and of code trees: nothing may appear beside the folder, and of collected
+ * files no link may lead out of it.
  */
 #include "protocol/base/file.h"
 #include "protocol/blob/unpack.h"
@@ -24,6 +25,19 @@ static void must(bool good)
 static void refused(void *arg, const char *path, const char *why)
 {
 	must(path && why);
+}
+
+static int unpack_tree(int tar, int dir, struct error *err)
+{
+	static const struct unpack_limits limits = { 1 << 20, 200 };
+	static const struct unpack_owner owner = { (uid_t)-1, (gid_t)-1, true };
+	owned(unpacking_free) struct unpacking *unpacking =
+		unpacking_new(tar, dir, &limits, &owner, err);
+	int rc = unpacking ? 1 : -1;
+
+	while (rc > 0)
+		rc = unpacking_step(unpacking, err);
+	return rc;
 }
 
 static void check_links(const char *folder, const char *root)
@@ -67,6 +81,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (unpack(tar, dir, NULL, &limits, refused, NULL, NULL, &err) < 0)
 		must(err.code && err.text[0]);
 	check_links(in, in);
+	must(lseek(tar, 0, SEEK_SET) == 0);
+	if (unpack_tree(tar, dir, &err) < 0)
+		must(err.code && err.text[0]);
 	must(stat(top, &st) == 0 && st.st_nlink == 3);
 	close(dir);
 	close(tar);

@@ -85,10 +85,11 @@ is "$(log_size "$JOB")" 1000 "so for what it may print"
 must submit_tool more memory=128M print 1
 refused 'limits.memory: 134217728 bytes is not allowed;' "more memory"
 
-must submit_tool disk into /data , print 10000000 , into /more , \
-	print 10000000 , into - , sleep 60
+mkdir "$BED/tree"
+must submit_tool disk "workspace=$BED/tree" into /data , print 10000000 , \
+	into /workspace/more , print 10000000 , into - , sleep 60
 refused 'limits.disk: the container wrote 19 MiB to its own disk; .* allows 16 MiB' \
-	"a container that writes too much on its own disk"
+	"a container that writes too much on its own disk, its workspace counted"
 
 # A link that a job left in a folder that it may write to.
 ln -s /etc "$BED/host/away"

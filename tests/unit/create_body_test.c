@@ -3,6 +3,7 @@
 #include "agent/init/init.h"
 #include "agent/docker/create_body.h"
 
+#include "protocol/message/json_get.h"
 #include "tests/tap.h"
 
 #include <errno.h>
@@ -17,6 +18,7 @@ static const struct container_place place = {
 	.init_program = "/opt/init",
 	.in_folder = "/var/in",
 	.out_folder = "/var/out",
+	.work_folder = "/var/work",
 	.image = image,
 };
 
@@ -378,6 +380,54 @@ static void refused_mounts(void)
 	cJSON_Delete(body);
 }
 
+/* The code tree is a mount of ours, in a place of its own. */
+static void code_tree(void)
+{
+	static const struct {
+		const char *folder, *words;
+	} cases[] = {
+		{ "relative", "absolute" },
+		{ "/a/../b", "contains" },
+		{ "/", "expected a path other than" },
+		{ "//.", "expected a path other than" },
+		{ "/regatta/in", "expected a path other than" },
+		{ "/data", "is in the mount at /data" },
+		{ "/data/./code", "is in the mount at /data" },
+	};
+	struct mount_spec mount = { .host = (char *)"/host",
+				    .container = (char *)"/data/" };
+	struct task_spec spec = plain();
+	struct container_spec *c = &spec.container;
+	struct container_place nowhere = place;
+	struct error err;
+	cJSON *body, *item;
+
+	c->workspace = (char *)"0123";
+	c->mounts = &mount;
+	c->mounts_count = 1;
+	body = container_body(&spec, &place, &err);
+	item = cJSON_GetArrayItem(json_get(json_get(body, "HostConfig"),
+					   "Mounts"),
+				  3);
+	is(json_get_text_or_empty(item, "Source"), "/var/work",
+	   "the code tree is mounted");
+	is(json_get_text_or_empty(item, "Target"), "/workspace",
+	   "where it is by default");
+	ok(cJSON_IsFalse(json_get(item, "ReadOnly")), "and may be written");
+	cJSON_Delete(body);
+	c->workspace_folder = (char *)"/database";
+	body = container_body(&spec, &place, &err);
+	ok(body != NULL, "a name that begins like a mount's is another");
+	cJSON_Delete(body);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		c->workspace_folder = (char *)cases[i].folder;
+		refused(&spec, cases[i].words);
+	}
+	c->workspace_folder = NULL;
+	nowhere.work_folder = NULL;
+	ok(!container_body(&spec, &nowhere, &err), "refused: %s", err.text);
+}
+
 static void refused_places(void)
 {
 	struct container_place bad = place;
@@ -509,6 +559,7 @@ int main(void)
 	refused_lists();
 	refused_fields();
 	refused_mounts();
+	code_tree();
 	refused_places();
 	devices();
 	names();

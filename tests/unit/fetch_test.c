@@ -3,15 +3,12 @@
  */
 #include "agent/blobs/fetch.h"
 
-#include "agent/blobs/workspace_upload.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 #include "protocol/base/loop.h"
 #include "protocol/blob/incoming.h"
 #include "tests/tap.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>
@@ -345,118 +342,6 @@ static void resized(sd_event *loop, const char *data)
 	node_clear(&node);
 }
 
-/* "name mode|" of each entry. */
-static void describe(const struct buffer *tar, struct buffer *out)
-{
-	struct archive *in = archive_read_new();
-	struct archive_entry *entry;
-
-	archive_read_support_format_tar(in);
-	archive_read_open_memory(in, tar->data, tar->size);
-	while (archive_read_next_header(in, &entry) == ARCHIVE_OK)
-		buffer_printf(out, NULL, "%s %o|",
-			      archive_entry_pathname(entry),
-			      archive_entry_perm(entry));
-	archive_read_free(in);
-}
-
-static int insert_all(struct blob_store *contents, const char *hash, bool open,
-		      struct buffer *out, struct error *err)
-{
-	owned(workspace_upload_free) struct workspace_upload *insert =
-		workspace_upload_new(contents, hash, "/srv//space/", open, err);
-	char bytes[1000];
-	ssize_t got = -1;
-
-	buffer_clear(out);
-	while (insert && (got = workspace_upload_read(insert, bytes,
-						      sizeof(bytes), err)) > 0)
-		buffer_append(out, bytes, (size_t)got, NULL);
-	return (int)got;
-}
-
-static void tar_of(struct buffer *out, const char *name, mode_t type)
-{
-	struct archive *tar = archive_write_new();
-	struct archive_entry *entry = archive_entry_new();
-	size_t used = 0;
-
-	buffer_reserve(out, 1 << 20, NULL);
-	archive_write_set_format_ustar(tar);
-	archive_write_open_memory(tar, out->data, 1 << 20, &used);
-	archive_entry_set_pathname(entry, name);
-	archive_entry_set_filetype(entry, type);
-	archive_entry_set_perm(entry, 0755);
-	archive_entry_set_size(entry, type == AE_IFREG ? 4 : 0);
-	archive_write_header(tar, entry);
-	archive_write_data(tar, "text", 4);
-	archive_entry_free(entry);
-	archive_write_free(tar);
-	out->size = used;
-}
-
-/* One file of 1 GiB, of which all but four bytes is a hole. */
-static void tar_with_hole(struct buffer *out)
-{
-	struct archive *tar = archive_write_new();
-	struct archive_entry *entry = archive_entry_new();
-	size_t used = 0;
-
-	archive_write_set_format_pax(tar);
-	archive_write_open_memory(tar, out->data, 1 << 20, &used);
-	archive_entry_set_pathname(entry, "hole");
-	archive_entry_set_filetype(entry, AE_IFREG);
-	archive_entry_set_size(entry, 1 << 30);
-	archive_entry_sparse_add_entry(entry, 0, 4);
-	archive_write_header(tar, entry);
-	archive_write_data(tar, "text", 4);
-	archive_entry_free(entry);
-	archive_write_free(tar);
-	out->size = used;
-}
-
-static void inserts(sd_event *loop)
-{
-	owned(buffer_clear) struct buffer tar, got, text;
-	struct error err = { 0 };
-	char hash[CONTENT_HASH_SIZE];
-	struct node node;
-
-	buffer_init(&tar, 2 << 20);
-	buffer_init(&got, 2 << 20);
-	buffer_init(&text, 2000);
-	node_init(&node, loop, "i1");
-	tar_of(&tar, "a/run", AE_IFREG);
-	put(&node, tar.data, tar.size, hash);
-	ok(insert_all(node.contents, hash, false, &got, NULL) == 0,
-	   "a tar file is written anew");
-	describe(&got, &text);
-	is(text.data, "srv//space/ 755|srv//space/a/run 755|",
-	   "all of it below the folder");
-	buffer_clear(&text);
-	insert_all(node.contents, hash, true, &got, NULL);
-	describe(&got, &text);
-	is(text.data, "srv//space/ 777|srv//space/a/run 777|",
-	   "open to any user, where it is asked for");
-	tar_of(&tar, "a/../../x", AE_IFREG);
-	put(&node, tar.data, tar.size, hash);
-	ok(insert_all(node.contents, hash, false, &got, &err) < 0 &&
-		   err.code == EPERM,
-	   "no way up: %s", err.text);
-	tar_of(&tar, "dev", AE_IFCHR);
-	put(&node, tar.data, tar.size, hash);
-	ok(insert_all(node.contents, hash, false, &got, &err) < 0 &&
-		   err.code == EPERM,
-	   "no devices: %s", err.text);
-	tar_with_hole(&tar);
-	put(&node, tar.data, tar.size, hash);
-	ok(tar.size < 100000 &&
-		   insert_all(node.contents, hash, false, &got, &err) < 0 &&
-		   err.code == EPERM,
-	   "no more than the tar file holds: %s", err.text);
-	node_clear(&node);
-}
-
 /* 16 contents at a time are read from a node, 8 pieces of each ahead. */
 static void gives(sd_event *loop, const char *data)
 {
@@ -491,7 +376,6 @@ int main(void)
 	damaged(loop, data);
 	resized(loop, data);
 	gives(loop, data);
-	inserts(loop);
 	free(data);
 	sd_event_unref(loop);
 	file_remove_tree(AT_FDCWD, top, NULL);

@@ -366,6 +366,10 @@ static void usage(void)
 	ok(used.names == 7 && used.bytes >= empty.bytes + sizeof(block) &&
 		   used.bytes < empty.bytes + 2 * sizeof(block),
 	   "what is written counts, a hole and what a link leads to do not");
+	mkdir(path_of("30.1.0/work"), 0755);
+	put("30.1.0/work/tree", "x");
+	spool_measure(spool, &id, 100, &used);
+	is_int((long long)used.names, 7, "the code tree does not count here");
 	spool_measure(spool, &id, 5, &used);
 	is_int((long long)used.names, 6, "no more names are counted");
 	for (int i = 0; i <= SPOOL_DEPTH_MAX; i++) {

@@ -185,6 +185,69 @@ static void hostile(void)
 	}
 }
 
+static int run_owned(int tar, int dir, const struct unpack_owner *owner,
+		     struct error *err)
+{
+	owned(unpacking_free) struct unpacking *unpacking =
+		unpacking_new(tar, dir, &limits, owner, err);
+	int rc = unpacking ? 1 : -1;
+
+	while (rc > 0)
+		rc = unpacking_step(unpacking, err);
+	return rc;
+}
+
+static bool is_of(int dir, const char *path, uid_t user, mode_t mode)
+{
+	struct stat st;
+
+	return fstatat(dir, path, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       st.st_uid == user && st.st_gid == user &&
+	       (!mode || (st.st_mode & 07777) == mode);
+}
+
+/* A tree for one owner. */
+static void owner_given(void)
+{
+	static const struct item items[] = {
+		{ "new/a/", S_IFDIR, NULL, 0 },
+		{ "new/a/b/c.txt", S_IFREG, "text", 0 },
+		{ "new/link", S_IFLNK, "/etc/passwd", 0 },
+		{ "new/up", S_IFLNK, "../../..", 0 },
+	};
+	const struct item through[] = { { "l", S_IFLNK, "/tmp", 0 },
+					{ "l/x", S_IFREG, "x", 0 } };
+	static const struct item over[] = { { "new/up/x", S_IFREG, "x", 0 } };
+	const uid_t user = geteuid() ? geteuid() : 1234;
+	const struct unpack_owner owner = { user, user, false };
+	const struct unpack_owner ours = { (uid_t)-1, (gid_t)-1, true };
+	owned_fd int tar = make_tar(items, 4), dir = new_folder(),
+		     bad = make_tar(through, 2), again = make_tar(over, 1),
+		     none = memfd_create("none", MFD_CLOEXEC);
+	struct error err = { 0 };
+	char outside[300];
+
+	ok(run_owned(tar, dir, &owner, &err) == 0 &&
+		   is_of(dir, "new", user, 0755) &&
+		   is_of(dir, "new/a/b", user, 0755) &&
+		   is_of(dir, "new/a/b/c.txt", user, 0755) &&
+		   is_of(dir, "new/link", user, 0),
+	   "all is its owner's, and a link may lead anywhere: %s", err.text);
+	lseek(tar, 0, SEEK_SET);
+	ok(run_owned(tar, dir, &ours, &err) == 0 &&
+		   is_of(dir, "new/a", user, 0777) &&
+		   is_of(dir, "new/a/b/c.txt", geteuid(), 0777),
+	   "once more, open for everybody: %s", err.text);
+	snprintf(outside, sizeof(outside), "%s/x", top);
+	ok(run_owned(bad, dir, &owner, &err) < 0 && err.code == EPERM &&
+		   access(outside, F_OK) < 0,
+	   "nothing is written through a link: %s", err.text);
+	ok(run_owned(again, dir, &owner, &err) < 0 && err.code == EPERM,
+	   "nor through one that was there: %s", err.text);
+	ok(run_owned(none, dir, &owner, &err) == 0, "nothing is nothing: %s",
+	   err.text);
+}
+
 static void stays(void)
 {
 	ok(unpack_stays("a/b", NULL) && unpack_stays("./a", "b/c") &&
@@ -265,6 +328,7 @@ int main(void)
 		return 1;
 	good();
 	hostile();
+	owner_given();
 	stays();
 	limited();
 	round_trip();
