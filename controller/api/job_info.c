@@ -2,6 +2,7 @@
 #include "controller/api/jobs.h"
 #include "controller/api/streams.h"
 #include "controller/images/image_progress.h"
+#include "controller/jobs/blame.h"
 #include "controller/jobs/dependencies.h"
 #include "controller/jobs/expected_time.h"
 #include "controller/jobs/allocation.h"
@@ -140,12 +141,25 @@ int job_describe_origin(const struct api *api, const struct job_row *row,
 	return 0;
 }
 
-/* The previous attempt has ended, but may still be cleaned up. */
-static bool next_attempt(const struct job_info *job, char *text, size_t size)
+/* The previous attempt has ended, but may still be cleaned up, or other nodes
+ * may be in use.
+ */
+static bool next_attempt(const struct job *job, const struct job_info *info,
+			 char *text, size_t size)
 {
-	if (job->attempt < 2)
+	const struct node *failed = blame_last(job);
+
+	if (info->attempt < 2)
 		return false;
-	snprintf(text, size, "waits to start attempt %u", job->attempt);
+	if (failed && blame_waits_until(job) && blame_leaves_others(job))
+		snprintf(text, size,
+			 "waits to start attempt %u on another node than %s, "
+			 "where it failed; for %d minutes at most",
+			 info->attempt, node_name(failed),
+			 (int)(BLAME_WAIT_MS / 60000));
+	else
+		snprintf(text, size, "waits to start attempt %u",
+			 info->attempt);
 	return true;
 }
 
@@ -165,7 +179,7 @@ static int add_waits(const struct api *api, const struct job *job,
 					 sizeof(text)) != UNSCHEDULABLE_NONE ||
 			(to->late = expected_late(job, slots, count, text,
 						  sizeof(text))) ||
-			next_attempt(to, text, sizeof(text));
+			next_attempt(job, to, text, sizeof(text));
 	return waits ? string_set(&to->waits, text, err) : 0;
 }
 

@@ -51,6 +51,19 @@ static int add_drain(const struct node *node, struct node_info *to,
 	return string_set(&to->drain->reason, view->reason, err);
 }
 
+static int add_health(const struct node *node, struct node_info *to,
+		      struct error *err)
+{
+	const struct node_health *health = &node_view(node)->health;
+
+	if (!node_health_failures(health))
+		return 0;
+	to->health = calloc(1, sizeof(*to->health));
+	return to->health ? codec_copy(&node_health_schema, health, to->health,
+				       err)
+			  : error_nomem(err, "node");
+}
+
 static int add_jobs(const struct node *node, struct node_info *to,
 		    struct error *err)
 {
@@ -97,7 +110,7 @@ static int node_describe(const struct api *api, const struct node *node,
 	    string_set(&to->state, node_state(node), err) < 0 ||
 	    string_set(&to->vendor, view->vendor, err) < 0 ||
 	    string_set(&to->address, view->address, err) < 0 ||
-	    add_drain(node, to, err) < 0 ||
+	    add_drain(node, to, err) < 0 || add_health(node, to, err) < 0 ||
 	    add_chips(node, slot, to, err) < 0 || add_jobs(node, to, err) < 0)
 		return -1;
 	return add_documents(node, to, err);

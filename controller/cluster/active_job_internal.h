@@ -77,6 +77,14 @@ struct follow {
 	LIST_ENTRY(follow) by_before;
 };
 
+/* A node where a job failed (blame.h). */
+struct job_tried {
+	struct node *node;
+	enum failure failure;
+	bool counted; /* against the node */
+};
+#define JOB_TRIED_MAX 8 /* nodes */
+
 /* A job that is not final, or whose containers are not all gone. */
 struct job {
 	uint64_t id;
@@ -93,7 +101,10 @@ struct job {
 	int64_t queued_ms, started_ms, ended_ms;
 	struct shape shape; /* its texts and pins are owned */
 	struct gang *gang;  /* NULL while queued */
-	struct node *avoid; /* where the last attempt failed */
+	/* Of blame.h: where it failed, the last one last. */
+	struct job_tried tried[JOB_TRIED_MAX];
+	size_t tried_count;
+	int64_t elsewhere_ms; /* monotonic; it waits for other nodes until */
 	uint64_t cell_index;
 	struct until_spec until;
 	struct rate rate;  /* of its result */

@@ -41,6 +41,7 @@ struct jobs {
 	TAILQ_HEAD(, trial) ended;
 	/* gang.c */
 	bool schedule_due;
+	bool elsewhere; /* a job waits for nodes where it did not fail */
 	/* node_commands.c */
 	size_t waiting; /* tasks with `waits` */
 };

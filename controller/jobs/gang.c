@@ -2,6 +2,7 @@
  */
 #include "controller/jobs/gang.h"
 #include "controller/images/sweep_image.h"
+#include "controller/jobs/blame.h"
 #include "controller/jobs/core.h"
 #include "controller/jobs/expected_time.h"
 #include "controller/jobs/finish.h"
@@ -78,12 +79,16 @@ static bool gang_place(void *arg, uint64_t id, const struct shape *shape,
 	return prepare(job, &err) == 0;
 }
 
-static bool avoid(void *arg, uint64_t id, size_t slot)
+static enum avoided avoid(void *arg, uint64_t id, size_t slot)
 {
 	struct jobs *jobs = arg;
 	const struct job *job = job_find(jobs->table, id);
+	enum avoided avoided =
+		job ? blame_avoids(job, node_at(jobs->nodes, slot))
+		    : AVOIDED_NOT;
 
-	return job && job->avoid && node_index(job->avoid) == slot;
+	jobs->elsewhere |= avoided == AVOIDED_WAIT;
+	return avoided;
 }
 
 static int64_t ends(void *arg, uint64_t id)
@@ -101,7 +106,7 @@ void gang_schedule(struct jobs *jobs)
 
 	if (!nodes_changed(jobs->nodes) && !jobs->schedule_due)
 		return;
-	jobs->schedule_due = false;
+	jobs->schedule_due = jobs->elsewhere = false;
 	if (!jobs->draining && queue_length(jobs->queue) &&
 	    scheduler_run(jobs->queue, node_slots(jobs->nodes),
 			  node_count(jobs->nodes), avoid, ends, gang_place,
@@ -312,7 +317,7 @@ static bool refuse_unlike(struct job *job)
 	if (!job->gang->spec.same_driver ||
 	    gang_alike(job->gang, text, sizeof(text), &odd))
 		return false;
-	job->avoid = odd;
+	blame_avoid(job, odd, FAILURE_PREFLIGHT);
 	gang_exception(job, FAILURE_PREFLIGHT, 0, text);
 	return true;
 }
@@ -345,7 +350,7 @@ static bool refuse_image(struct job *job)
 					   task->image_pin, text, sizeof(text));
 		task->pin_learnt = learnt != IMAGE_UNSTORED;
 		if (learnt == IMAGE_OTHER) {
-			job->avoid = task_node(task);
+			blame_avoid(job, task_node(task), FAILURE_PREFLIGHT);
 			gang_exception(job, FAILURE_PREFLIGHT, 0, text);
 			return true;
 		}

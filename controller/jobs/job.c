@@ -7,6 +7,7 @@
 #include "controller/images/sweep_image.h"
 #include "controller/jobs/repeats.h"
 #include "controller/jobs/allocation.h"
+#include "controller/jobs/blame.h"
 #include "controller/jobs/core.h"
 #include "controller/jobs/dependencies.h"
 #include "controller/logs/log_formats.h"
@@ -503,6 +504,7 @@ int job_revive(struct jobs *jobs, const struct job_row *row, struct error *err)
 			return -1;
 	}
 	job_clear_failure(job);
+	blame_forget(job);
 	job->first_attempt = job->attempt + 1;
 	if (repeats_join(job, row->repeat, false, err) < 0 ||
 	    job_event(job, JOB_EVENT_RETRY, NULL, err) < 0)

@@ -256,12 +256,13 @@ void jobs_tick(struct jobs *jobs)
 	for (size_t i = 0; i < node_count(jobs->nodes); i++) {
 		struct node *node = node_at(jobs->nodes, i);
 
-		node_settle_drain(jobs->nodes, node, wall);
+		node_settle(jobs->nodes, node, wall);
 		if (!node_peer(node) && node_first_task(node) &&
 		    now - node_lost_since_ms(node) >
 			    (int64_t)jobs->node_lost_ms)
 			node_give_up(jobs, node);
 	}
+	jobs->schedule_due |= jobs->elsewhere;
 	gang_tick(jobs);
 	hang_tick(jobs);
 	output_check_files(jobs);

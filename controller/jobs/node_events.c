@@ -4,6 +4,7 @@
 #include "controller/jobs/node_events.h"
 #include "controller/images/image_progress.h"
 #include "controller/images/sweep_image.h"
+#include "controller/jobs/blame.h"
 #include "controller/jobs/core.h"
 #include "controller/jobs/finish.h"
 #include "controller/jobs/gang.h"
@@ -123,6 +124,17 @@ static void record_image(struct task *task)
 		job_event(task->job, JOB_EVENT_IMAGE, data, &err);
 }
 
+/* Was it just started, or has it ended by itself? */
+static bool works_well(const struct task *task, enum task_state was)
+{
+	if (failure_infrastructure(task->failure))
+		return false;
+	return task->state == TASK_ENDED
+		       ? was < TASK_ENDED &&
+				 (was >= TASK_RUNNING || task->started_ms)
+		       : task->state == TASK_RUNNING && was < TASK_RUNNING;
+}
+
 void node_event_status(struct jobs *jobs, struct node *node,
 		       const struct task_status *status)
 {
@@ -152,12 +164,13 @@ void node_event_status(struct jobs *jobs, struct node *node,
 		record_image(task);
 	if (task->state == TASK_ENDED)
 		output_check(task);
+	if (works_well(task, was))
+		blame_none(task, task->state == TASK_ENDED);
 	if (task->failure && !ending) {
 		snprintf(text, sizeof(text), "%s: %s", node_name(node),
 			 task->text ? task->text : failure_name(task->failure));
 		printable(text, strlen(text));
-		if (!job->failure && failure_infrastructure(task->failure))
-			job->avoid = node;
+		blame_node(job, node, task->failure, status->code, text);
 		gang_exception(job, task->failure, status->code, text);
 	} else if (task->state == TASK_READY && was_started(job)) {
 		/* The command was lost, or the agent restarted. */
@@ -278,6 +291,7 @@ static void task_missing(struct task *task)
 	task->collected = true;
 	snprintf(text, sizeof(text), "%s no longer has the task",
 		 node_name(task_node(task)));
+	blame_node(job, task_node(task), FAILURE_NODE_LOST, 0, text);
 	end_job(job, FAILURE_NODE_LOST, text);
 }
 
@@ -366,7 +380,7 @@ static void lose_tasks(struct node *node, task_is_fn *is, enum failure failure,
 	while ((task = node_find_task(node, is))) {
 		task->state = TASK_ENDED;
 		task->collected = true;
-		task->job->avoid = node;
+		blame_node(task->job, node, failure, 0, why);
 		end_job(task->job, failure, why);
 	}
 }

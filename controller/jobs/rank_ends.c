@@ -2,6 +2,7 @@
  */
 #include "controller/jobs/rank_ends.h"
 #include "controller/cluster/active_job_internal.h"
+#include "controller/jobs/blame.h"
 #include "controller/nodes/node.h"
 
 #include <inttypes.h>
@@ -102,7 +103,7 @@ int rank_ends_list(const struct gang *gang, struct end_info **to,
 /* The node of the first task that failed, if no process ended. */
 static const char *failed_node(const struct gang *gang)
 {
-	const struct node *avoided = gang->job->avoid;
+	const struct node *avoided = blame_last(gang->job);
 
 	for (uint32_t i = 0; i < gang->spec.nodes; i++)
 		if (gang->tasks[i].failure && task_node(&gang->tasks[i]))

@@ -1,5 +1,6 @@
 /* retry.c - queues a job again whose attempt failed for no fault of its own. */
 #include "controller/jobs/retry.h"
+#include "controller/jobs/blame.h"
 #include "controller/jobs/core.h"
 #include "controller/jobs/job.h"
 #include "controller/jobs/node_commands.h"
@@ -14,8 +15,14 @@ bool job_may_retry(const struct job *job)
 {
 	if (job->failure == FAILURE_PREEMPTED)
 		return true;
-	return failure_infrastructure(job->failure) && job->code != ENOENT &&
-	       job->attempt - job->first_attempt < job->gang->spec.retries;
+	if (!failure_infrastructure(job->failure) ||
+	    job->attempt - job->first_attempt >= job->gang->spec.retries)
+		return false;
+	/* What is not there: on another node it may be, but not an image that
+	 * no registry has.
+	 */
+	return job->code != ENOENT ||
+	       (job->failure == FAILURE_PREFLIGHT && blame_leaves_others(job));
 }
 
 void job_retry(struct job *job)

@@ -132,6 +132,7 @@ static void node_free(struct node *node)
 	free(node->instance);
 	free(node->discards);
 	free(node->view.reason);
+	codec_clear(&node_health_schema, &node->view.health);
 	free(node->label_text);
 	free(node->view.machine);
 	node_devices_clear(node);
@@ -328,6 +329,9 @@ void node_refresh(struct nodes *nodes, struct node *node)
 	slot->usable = up && !node->discards_count;
 	slot->cleaning = up && node->discards_count;
 	slot->until_ms = node->view.until_ms;
+	slot->single = node->view.health.probation_ms;
+	slot->paused = node_health_pauses(&node->view.health,
+					  effects_wall_ms(nodes->effects));
 	nodes->changed = true;
 	nodes->changes->events = true;
 }

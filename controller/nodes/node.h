@@ -5,6 +5,7 @@
 
 #include "controller/cluster/effects.h"
 #include "controller/cluster/changes.h"
+#include "controller/nodes/node_health.h"
 #include "controller/scheduler/scheduler.h"
 #include "protocol/message/device_info.h"
 #include "protocol/wire/key.h"
@@ -31,6 +32,7 @@ struct node_view {
 	bool drain;   /* a drain is set, for this time by the wall clock: */
 	int64_t drain_from_ms, drain_until_ms; /* 0: for good */
 	char *reason;                          /* of the drain, or NULL */
+	struct node_health health;
 	cJSON *labels; /* an object of texts; NULL: none */
 	cJSON *facts;
 	struct device_info *inventory; /* by index; empty: unknown */
@@ -116,8 +118,17 @@ void node_renew(struct node *node, const cJSON *facts);
 int node_drain(struct nodes *nodes, struct node *node, int64_t from_ms,
 	       int64_t until_ms, const char *reason, struct error *err);
 int node_undrain(struct nodes *nodes, struct node *node, struct error *err);
-/* Begin or end its drain, when the time has come. */
-void node_settle_drain(struct nodes *nodes, struct node *node, int64_t now_ms);
+/* Begin or end its drain, and end its pause, when the time has come. */
+void node_settle(struct nodes *nodes, struct node *node, int64_t now_ms);
+/* node_health.h, stored: a failure there is counted, or was the job's own; a
+ * task was started, or (ended) ended by itself. An undrain clears all. What
+ * cannot be stored is not counted.
+ */
+void node_failed(struct nodes *nodes, struct node *node, enum failure failure,
+		 const char *text);
+void node_forgiven(struct nodes *nodes, struct node *node,
+		   enum failure failure);
+void node_succeeded(struct nodes *nodes, struct node *node, bool ended);
 /* Set the labels that are texts, remove those that are null. EINVAL: a label is
  * not valid.
  */

@@ -4,6 +4,7 @@
 #include "controller/nodes/labels.h"
 #include "controller/nodes/node_internal.h"
 #include "controller/store/store.h"
+#include "protocol/base/log.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 
 #define INVENTORY "inventory" /* in the row, beside the facts */
+#define HEALTH "health"       /* in its settings */
 
 static bool drained_at(const struct node *node, int64_t now_ms)
 {
@@ -42,6 +44,7 @@ static void settings_load(struct node *node, const char *text)
 		cJSON_GetObjectItemCaseSensitive(settings, "key"));
 	const char *machine = cJSON_GetStringValue(
 		cJSON_GetObjectItemCaseSensitive(settings, "machine"));
+	const cJSON *health;
 
 	node->view.drain_from_ms =
 		node_settings_get_number(settings, "from_ms");
@@ -55,6 +58,10 @@ static void settings_load(struct node *node, const char *text)
 	node->label_text = labels_text(node->view.labels);
 	if (key && machine)
 		node_bind(node, key, machine);
+	health = cJSON_GetObjectItemCaseSensitive(settings, HEALTH);
+	if (health)
+		codec_from_other(&node_health_schema, health,
+				 &node->view.health, NULL);
 	cJSON_Delete(settings);
 }
 
@@ -78,6 +85,10 @@ static cJSON *settings_json(const struct node *node)
 		cJSON_AddStringToObject(settings, "machine",
 					node->view.machine);
 	}
+	if (node->view.health.failed_ms)
+		cJSON_AddItemToObject(settings, HEALTH,
+				      codec_object(&node_health_schema,
+						   &node->view.health, NULL));
 	return settings;
 }
 
@@ -193,15 +204,100 @@ int node_drain(struct nodes *nodes, struct node *node, int64_t from_ms,
 
 int node_undrain(struct nodes *nodes, struct node *node, struct error *err)
 {
-	return set_drain(nodes, node, false, 0, 0, NULL, err);
+	struct node_health was = node->view.health;
+
+	node->view.health = (struct node_health){ 0 };
+	if (set_drain(nodes, node, false, 0, 0, NULL, err) < 0) {
+		node->view.health = was;
+		return -1;
+	}
+	codec_clear(&node_health_schema, &was);
+	return 0;
 }
 
-void node_settle_drain(struct nodes *nodes, struct node *node, int64_t now_ms)
+void node_settle(struct nodes *nodes, struct node *node, int64_t now_ms)
 {
-	if (!node->view.drain || drained_at(node, now_ms) == node->view.drained)
+	bool drained = drained_at(node, now_ms);
+	bool pauses = node_health_pauses(&node->view.health, now_ms);
+
+	if (drained == node->view.drained &&
+	    pauses == node_slot(nodes, node)->paused)
 		return;
-	node->view.drained = !node->view.drained;
+	node->view.drained = drained;
 	node_tell(nodes, node);
+}
+
+/* Health. */
+
+static void health_log(const struct node *node, bool was_on_probation)
+{
+	const struct node_health *health = &node->view.health;
+
+	if (health->probation_ms && !was_on_probation)
+		log_warning("node=%s is on probation: %s: %s", node_name(node),
+			    health->failure, health->text ? health->text : "");
+	else if (!health->probation_ms && was_on_probation)
+		log_info("node=%s is not on probation any more",
+			 node_name(node));
+}
+
+/* Its health is now this one, which is moved, if that can be stored. */
+static void health_store(struct nodes *nodes, struct node *node,
+			 struct node_health *now)
+{
+	struct node_health was = node->view.health;
+
+	node->view.health = *now;
+	if (node->view.removed || node_save(nodes, node, NULL) < 0) {
+		node->view.health = was;
+		codec_clear(&node_health_schema, now);
+		return;
+	}
+	health_log(node, was.probation_ms);
+	codec_clear(&node_health_schema, &was);
+	node_tell(nodes, node);
+}
+
+void node_failed(struct nodes *nodes, struct node *node, enum failure failure,
+		 const char *text)
+{
+	struct node_health health;
+
+	if (codec_copy(&node_health_schema, &node->view.health, &health, NULL) <
+	    0)
+		return;
+	if (node_health_fail(&health, failure, text,
+			     effects_wall_ms(nodes->effects), NULL) < 0)
+		codec_clear(&node_health_schema, &health);
+	else
+		health_store(nodes, node, &health);
+}
+
+void node_forgiven(struct nodes *nodes, struct node *node, enum failure failure)
+{
+	struct node_health health;
+
+	if (codec_copy(&node_health_schema, &node->view.health, &health, NULL) <
+	    0)
+		return;
+	if (node_health_forgive(&health, failure))
+		health_store(nodes, node, &health);
+	else
+		codec_clear(&node_health_schema, &health);
+}
+
+void node_succeeded(struct nodes *nodes, struct node *node, bool ended)
+{
+	struct node_health health;
+
+	if (!node_health_failures(&node->view.health) ||
+	    codec_copy(&node_health_schema, &node->view.health, &health, NULL) <
+		    0)
+		return;
+	if (node_health_succeed(&health, ended))
+		health_store(nodes, node, &health);
+	else
+		codec_clear(&node_health_schema, &health);
 }
 
 int node_label(struct nodes *nodes, struct node *node, const cJSON *labels,
@@ -233,6 +329,7 @@ int node_remove(struct nodes *nodes, struct node *node, struct error *err)
 	free(node->view.reason);
 	node->view.reason = NULL;
 	node->view.drain = node->view.drained = false;
+	codec_clear(&node_health_schema, &node->view.health);
 	node_bind(node, "", NULL);
 	cJSON_Delete(node->view.labels);
 	node->view.labels = NULL;

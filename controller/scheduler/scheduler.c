@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LATE_MAX 4096 /* jobs that are passed over in a run */
+#define PASSED_MAX 4096 /* jobs that are passed over in a run */
 
-/* A job that waits for more time, out of its lane's heap for the run. */
-struct late {
+/* A job that waits for more time or for other slots, out of its lane's heap for
+ * the run.
+ */
+struct passed {
 	size_t lane;
 	struct queued queued;
 };
@@ -21,12 +23,13 @@ struct run {
 	size_t count;
 	bool *reserved; /* by slot: reserved, or not usable */
 	size_t open;    /* slots that are not reserved */
+	bool paused;    /* some slots are paused */
 	avoid_fn *avoid;
 	ends_fn *ends; /* NULL also if no node leaves */
 	void *arg;
 	int64_t ends_ms; /* of the job that is looked at */
-	struct late *late;
-	size_t late_count;
+	struct passed *passed;
+	size_t passed_count;
 	struct placement placements[SCHEDULER_GANG_MAX];
 };
 
@@ -163,7 +166,8 @@ bool slot_fits(const struct slot *slot, const struct shape *shape,
 	uint64_t of_chip, available;
 	uint32_t want;
 
-	if (slot->exclusive || (!shape->shared && slot->busy) ||
+	if (slot->exclusive ||
+	    ((!shape->shared || slot->single) && slot->busy) ||
 	    !slot_suits(slot, shape))
 		return false;
 	of_chip = devices_of_chip(slot, shape);
@@ -238,27 +242,61 @@ bool shape_late(const struct shape *shape, const struct slot *slots,
 	return suiting >= shape->nodes && staying < shape->nodes;
 }
 
-/* Collect placements for the job; with `strict`, none in slots that it avoids.
- * Returns how many were found, at most shape->nodes.
+/* May the lane's jobs have the slot, now or when it becomes free? */
+static bool slot_open_to(const struct run *run, const struct lane *lane,
+			 size_t slot)
+{
+	return slot < run->count &&
+	       (!run->slots[slot].paused || lane->paused_too) &&
+	       slot_suits(&run->slots[slot], &lane->shape);
+}
+
+/* How many of these slots the job (0: any) does not avoid, counted up to what
+ * the shape needs.
+ */
+static uint32_t slots_open_to(const struct run *run, const struct lane *lane,
+			      uint64_t job)
+{
+	size_t of = candidates(&lane->shape, run->count);
+	uint32_t found = 0;
+
+	for (size_t n = 0; n < of && found < lane->shape.nodes; n++) {
+		size_t i = candidate(&lane->shape, n, run->count);
+
+		found += slot_open_to(run, lane, i) &&
+			 (!job || !run->avoid(run->arg, job, i));
+	}
+	return found;
+}
+
+/* Collect placements for the job in slots that it avoids at most so much.
+ * Returns how many were found, at most shape->nodes. *waits: some of those that
+ * were left out are worth waiting for others.
  */
 static uint32_t find_slots(struct run *run, struct lane *lane, uint64_t job,
-			   bool strict)
+			   enum avoided most, bool *waits)
 {
 	size_t of = candidates(&lane->shape, run->count);
 	uint32_t found = 0;
 
 	for (size_t n = lane->first; n < of && found < lane->shape.nodes; n++) {
 		size_t i = candidate(&lane->shape, n, run->count);
+		enum avoided avoided = AVOIDED_NOT;
 		uint64_t devices;
 
 		if (i == run->count || run->reserved[i] ||
+		    (run->slots[i].paused && !lane->paused_too) ||
 		    !slot_fits(&run->slots[i], &lane->shape, &devices)) {
 			/* During a run slots only fill up. */
 			lane->first += n == lane->first;
 			continue;
 		}
-		if (!stays(&run->slots[i], run->ends_ms) ||
-		    (strict && run->avoid && run->avoid(run->arg, job, i)))
+		if (!stays(&run->slots[i], run->ends_ms))
+			continue;
+		if (run->avoid && most < AVOIDED_WAIT)
+			avoided = run->avoid(run->arg, job, i);
+		*waits |= avoided == AVOIDED_WAIT;
+		if (avoided > most)
 			continue;
 		run->placements[found++] =
 			(struct placement){ .slot = i, .devices = devices };
@@ -266,41 +304,48 @@ static uint32_t find_slots(struct run *run, struct lane *lane, uint64_t job,
 	return found;
 }
 
-/* The head of the lane fits: take its slots. */
-static bool try_head(struct run *run, struct lane *lane)
+enum head_fits { HEAD_FITS, HEAD_FITS_NOT, HEAD_WAITS };
+
+/* Take the slots for the head of the lane, if it fits. */
+static enum head_fits try_head(struct run *run, struct lane *lane)
 {
 	uint64_t job = lane->heap[0].job;
+	uint32_t nodes = lane->shape.nodes;
+	bool waits = false;
 
-	if (lane->shape.nodes > SCHEDULER_GANG_MAX)
-		return false;
-	if (find_slots(run, lane, job, true) < lane->shape.nodes &&
-	    (!run->avoid ||
-	     find_slots(run, lane, job, false) < lane->shape.nodes))
-		return false;
-	for (uint32_t i = 0; i < lane->shape.nodes; i++)
+	if (nodes > SCHEDULER_GANG_MAX)
+		return HEAD_FITS_NOT;
+	if (find_slots(run, lane, job, AVOIDED_NOT, &waits) < nodes) {
+		if (!run->avoid)
+			return HEAD_FITS_NOT;
+		if (waits && slots_open_to(run, lane, job) >= nodes)
+			return HEAD_WAITS;
+		if (find_slots(run, lane, job, AVOIDED_WAIT, &waits) < nodes)
+			return HEAD_FITS_NOT;
+	}
+	for (uint32_t i = 0; i < nodes; i++)
 		slot_take(&run->slots[run->placements[i].slot], &lane->shape,
 			  run->placements[i].devices);
 	lane_pop(lane);
 	run->queue->length--;
-	return true;
+	return HEAD_FITS;
 }
 
-/* Reserve all slots that the lane's head could use, unless it could not run
- * even if they were all free.
+/* Reserve all slots that the lane's head could use, but for those that the job
+ * (0: none) avoids, unless it could not run even if they were all free.
  */
-static void block(struct run *run, struct lane *lane)
+static void reserve(struct run *run, const struct lane *lane, uint64_t job)
 {
 	const struct shape *shape = &lane->shape;
 	size_t of = candidates(shape, run->count);
 
-	if (shape_suiting(shape, run->slots, run->count, shape->nodes) <
-	    shape->nodes)
+	if (slots_open_to(run, lane, 0) < shape->nodes)
 		return;
 	for (size_t n = 0; n < of; n++) {
 		size_t i = candidate(shape, n, run->count);
 
-		if (i < run->count && !run->reserved[i] &&
-		    slot_suits(&run->slots[i], shape)) {
+		if (slot_open_to(run, lane, i) && !run->reserved[i] &&
+		    (!job || !run->avoid(run->arg, job, i))) {
 			run->reserved[i] = true;
 			run->open--;
 		}
@@ -311,28 +356,37 @@ static void look_at_slots(struct run *run, ends_fn *ends)
 {
 	run->open = 0;
 	run->ends = NULL;
+	run->paused = false;
 	for (size_t i = 0; i < run->count; i++) {
 		run->reserved[i] = !run->slots[i].usable;
 		run->open += run->slots[i].usable;
+		run->paused |= run->slots[i].usable && run->slots[i].paused;
 		if (run->slots[i].until_ms)
 			run->ends = ends;
 	}
 }
 
-/* Take the head out for this run if it would not end in time. */
-static bool pass_over(struct run *run, struct lane *lane)
+static void lane_begin(struct run *run, struct lane *lane)
 {
-	struct late *late;
+	lane->first = 0;
+	lane->paused_too = false;
+	lane->paused_too =
+		!run->paused || slots_open_to(run, lane, 0) < lane->shape.nodes;
+}
 
-	run->ends_ms = run->ends ? run->ends(run->arg, lane->heap[0].job) : 0;
-	if (!shape_late(&lane->shape, run->slots, run->count, run->ends_ms) ||
-	    run->late_count == LATE_MAX)
+/* Take the head of the lane out for this run; false: it stays. */
+static bool set_aside(struct run *run, struct lane *lane)
+{
+	struct passed *passed;
+
+	if (run->passed_count == PASSED_MAX)
 		return false;
-	late = realloc(run->late, (run->late_count + 1) * sizeof(*late));
-	if (!late)
+	passed =
+		realloc(run->passed, (run->passed_count + 1) * sizeof(*passed));
+	if (!passed)
 		return false;
-	run->late = late;
-	late[run->late_count++] = (struct late){
+	run->passed = passed;
+	passed[run->passed_count++] = (struct passed){
 		.lane = (size_t)(lane - run->queue->lanes),
 		.queued = lane->heap[0],
 	};
@@ -340,20 +394,60 @@ static bool pass_over(struct run *run, struct lane *lane)
 	return true;
 }
 
+/* Take the head out for this run if it would not end in time. */
+static bool pass_over(struct run *run, struct lane *lane)
+{
+	run->ends_ms = run->ends ? run->ends(run->arg, lane->heap[0].job) : 0;
+	return shape_late(&lane->shape, run->slots, run->count, run->ends_ms) &&
+	       set_aside(run, lane);
+}
+
 static int take_back(struct run *run, struct error *err)
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < run->late_count; i++) {
-		const struct late *late = &run->late[i];
+	for (size_t i = 0; i < run->passed_count; i++) {
+		const struct passed *passed = &run->passed[i];
 
 		run->queue->length--; /* queue_add() counts it again */
-		if (queue_add(run->queue, &run->queue->lanes[late->lane].shape,
-			      late->queued.job, late->queued.priority, err) < 0)
+		if (queue_add(run->queue,
+			      &run->queue->lanes[passed->lane].shape,
+			      passed->queued.job, passed->queued.priority,
+			      err) < 0)
 			rc = -1;
 	}
-	free(run->late);
+	free(run->passed);
 	return rc;
+}
+
+/* Place the head of the lane, or what follows if it does not fit. False: the
+ * run ends.
+ */
+static bool run_head(struct run *run, struct lanes *lanes, struct lane *lane,
+		     place_fn *place)
+{
+	uint64_t job = lane->heap[0].job;
+
+	if (pass_over(run, lane)) {
+		lanes_push(lanes, lane);
+		return true;
+	}
+	switch (try_head(run, lane)) {
+	case HEAD_WAITS:
+		reserve(run, lane, job);
+		if (set_aside(run, lane))
+			lanes_push(lanes, lane);
+		return true;
+	case HEAD_FITS_NOT:
+		reserve(run, lane, 0);
+		return true;
+	default:
+		break;
+	}
+	if (!place(run->arg, job, &lane->shape, run->placements))
+		return false;
+	lanes_push(lanes, lane);
+	return true;
 }
 
 int scheduler_run(struct queue *queue, struct slot *slots, size_t count,
@@ -374,29 +468,16 @@ int scheduler_run(struct queue *queue, struct slot *slots, size_t count,
 	run->reserved = reserved;
 	run->avoid = avoid;
 	run->arg = arg;
-	run->late = NULL;
-	run->late_count = 0;
+	run->passed = NULL;
+	run->passed_count = 0;
 	look_at_slots(run, ends);
 	queue_trim(queue);
 	for (size_t i = 0; i < queue->count; i++) {
-		queue->lanes[i].first = 0;
+		lane_begin(run, &queue->lanes[i]);
 		lanes_push(&lanes, &queue->lanes[i]);
 	}
-	while (lanes.count && run->open) {
-		struct lane *lane = lanes_pop(&lanes);
-		uint64_t job = lane->heap[0].job;
-
-		if (pass_over(run, lane)) {
-			lanes_push(&lanes, lane);
-			continue;
-		}
-		if (!try_head(run, lane)) {
-			block(run, lane);
-			continue;
-		}
-		if (!place(arg, job, &lane->shape, run->placements))
-			break;
-		lanes_push(&lanes, lane);
-	}
+	while (lanes.count && run->open &&
+	       run_head(run, &lanes, lanes_pop(&lanes), place))
+		;
 	return take_back(run, err);
 }

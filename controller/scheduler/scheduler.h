@@ -15,6 +15,11 @@
  * A job does not get a slot whose node leaves before the job is expected to
  * end. A job that needs more time than any slot has reserves nothing.
  *
+ * A paused slot is used only by jobs that too few other slots suit, if they
+ * were all free. A job may avoid slots of its own: it waits for others to
+ * become free, as long as enough others suit, and reserves these; or it takes
+ * its own last.
+ *
  * A job may be pinned to certain nodes, where the job before it left its data.
  * It gets the first of them that fit, in their order. It waits for these nodes
  * only, and reserves no others.
@@ -64,6 +69,8 @@ struct slot {
 	bool usable;        /* up, not drained, nothing left to clean */
 	bool cleaning;      /* usable, but for what is left to clean */
 	bool exclusive;     /* held by a job that shares nothing */
+	bool single;        /* it takes one job at a time */
+	bool paused;        /* it is used only where too few others suit */
 	int64_t until_ms;   /* wall clock, when its node leaves; 0: it stays */
 };
 
@@ -114,11 +121,18 @@ size_t queue_length(const struct queue *queue);
 typedef bool place_fn(void *arg, uint64_t job, const struct shape *shape,
 		      const struct placement *placements);
 
-/* Place the jobs that fit. avoid, unless NULL: true for slots that this job
- * gets only if no others are left. ends, unless NULL: when the job is expected
- * to end if it starts now (wall clock in ms); 0: unknown.
+/* Does the job avoid the slot? */
+enum avoided {
+	AVOIDED_NOT,
+	AVOIDED_LAST, /* it takes others first, if they are free */
+	AVOIDED_WAIT, /* it waits for others, if enough of them suit */
+};
+
+/* Place the jobs that fit. avoid, unless NULL: which slots this job avoids.
+ * ends, unless NULL: when the job is expected to end if it starts now (wall
+ * clock in ms); 0: unknown.
  */
-typedef bool avoid_fn(void *arg, uint64_t job, size_t slot);
+typedef enum avoided avoid_fn(void *arg, uint64_t job, size_t slot);
 typedef int64_t ends_fn(void *arg, uint64_t job);
 int scheduler_run(struct queue *queue, struct slot *slots, size_t count,
 		  avoid_fn *avoid, ends_fn *ends, place_fn *place, void *arg,

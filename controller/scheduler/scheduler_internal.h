@@ -19,7 +19,9 @@ struct lane {
 	struct queued *heap;
 	uint32_t *places;   /* 2 * room; position in the heap + 1, or 0 */
 	size_t count, room; /* room is 0 or a power of two */
-	size_t first; /* in a run: no slot (or pin) with a lower number fits */
+	/* In a run: */
+	size_t first;    /* no slot (or pin) with a lower number fits */
+	bool paused_too; /* paused slots as well: too few others suit */
 };
 
 struct queue {

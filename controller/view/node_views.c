@@ -9,9 +9,28 @@
 void node_state_words(const struct node_info *node, char *to, size_t size)
 {
 	snprintf(to, size, "%s%s", node->state,
-		 node->leaving   ? ", leaving"
-		 : node->drained ? ", drained"
-				 : "");
+		 node->leaving                                ? ", leaving"
+		 : node->drained                              ? ", drained"
+		 : node->health && node->health->probation_ms ? ", on probation"
+							      : "");
+}
+
+/* "on probation since 14:00, one job at a time; create: no space". */
+static void node_health_words(const struct node_info *node, char *to,
+			      size_t size)
+{
+	const struct node_health *health = node->health;
+
+	if (!health)
+		return;
+	if (health->probation_ms)
+		text_append(to, size,
+			    "on probation since %s, one job at a time; ",
+			    human_clock(health->probation_ms).text);
+	text_append(to, size, "last failure at %s, %s: %.200s; ",
+		    human_clock(health->failed_ms).text,
+		    health->failure ? health->failure : "",
+		    health->text ? health->text : "");
 }
 
 void node_hardware_words(const struct node_info *node, char *to, size_t size)
@@ -39,11 +58,16 @@ void node_reason_words(const struct node_info *node, char *to, size_t size)
 			    node->drained ? "drained" : "to be drained",
 			    drain->reason ? ": " : "",
 			    drain->reason ? drain->reason : "");
+	if (*to)
+		text_append(to, size, "; ");
+	node_health_words(node, to, size);
 	for (size_t i = 0; i < node->inventory_count; i++)
 		if (node->inventory[i].text)
-			text_append(to, size, "%sdevice %u: %s",
-				    *to ? "; " : "", node->inventory[i].index,
+			text_append(to, size, "device %u: %s; ",
+				    node->inventory[i].index,
 				    node->inventory[i].text);
+	if (to[0])
+		to[strlen(to) - 2] = 0;
 }
 
 /* "until 14:00; new disk; rack=a" */
@@ -65,6 +89,7 @@ static void node_notes(const struct node_info *node, char *to, size_t size)
 	if (node->until_ms && !node->leaving)
 		text_append(to, size, "leaves at %s; ",
 			    human_clock(node->until_ms).text);
+	node_health_words(node, to, size);
 	cJSON_ArrayForEach(label, node->labels)
 	{
 		if (strlen(to) + 140 > size || !cJSON_IsString(label))
@@ -86,9 +111,9 @@ static void node_put(struct view_row *row, const void *of)
 		  "%s", node->name);
 	node_state_words(node, text, sizeof(text));
 	view_cell(row,
-		  MARK(.colour = !strcmp(node->state, "down")     ? RED
-				 : node->drained || node->leaving ? YELLOW
-								  : GREEN),
+		  MARK(.colour = !strcmp(node->state, "down") ? RED
+				 : strcmp(node->state, text)  ? YELLOW
+							      : GREEN),
 		  "%s", text);
 	view_text(row, node->vendor);
 	node_hardware_words(node, text, sizeof(text));

@@ -23,7 +23,14 @@ static const char *metrics_format_number(uint64_t value, char text[NUMBER_SIZE])
 
 /* Nodes. */
 
-enum node_figure { UP, DRAINED, DEVICES, DEVICES_BUSY, DEVICES_LOST };
+enum node_figure {
+	UP,
+	DRAINED,
+	PROBATION,
+	DEVICES,
+	DEVICES_BUSY,
+	DEVICES_LOST
+};
 
 static const struct family {
 	const char *name;
@@ -31,6 +38,9 @@ static const struct family {
 } node_families[] = {
 	[UP] = { "regatta_node_up", "1 if the node's agent is connected." },
 	[DRAINED] = { "regatta_node_drained", "1 if the node is drained." },
+	[PROBATION] = { "regatta_node_on_probation",
+			"1 if the node failed repeatedly, and takes one job at "
+			"a time." },
 	[DEVICES] = { "regatta_node_devices",
 		      "Devices of the node, including lost ones." },
 	[DEVICES_BUSY] = { "regatta_node_devices_busy",
@@ -47,6 +57,8 @@ static double node_value(const struct node *node, const struct slot *slot,
 		return !strcmp(node_state(node), "up");
 	case DRAINED:
 		return node_view(node)->drained;
+	case PROBATION:
+		return node_view(node)->health.probation_ms != 0;
 	case DEVICES:
 		return slot->devices;
 	case DEVICES_BUSY:
@@ -76,6 +88,25 @@ static void put_nodes(const struct jobs_parts *parts,
 					  "node", node_name(node), "vendor",
 					  node_view(node)->vendor, NULL);
 		}
+	}
+}
+
+static void put_probation(const struct jobs_parts *parts,
+			  struct openmetrics *metrics)
+{
+	openmetrics_family(metrics, "regatta_node_probation_timestamp_seconds",
+			   METRIC_GAUGE,
+			   "Since when the node is on probation, and the class "
+			   "of its last failure.");
+	for (size_t i = 0; i < node_count(parts->nodes); i++) {
+		const struct node *node = node_at(parts->nodes, i);
+		const struct node_health *health = &node_view(node)->health;
+
+		if (health->probation_ms && !node_view(node)->removed)
+			openmetrics_value(metrics,
+					  (double)health->probation_ms / 1000,
+					  "node", node_name(node), "failure",
+					  health->failure, NULL);
 	}
 }
 
@@ -282,6 +313,7 @@ void metrics_answer(const struct jobs_parts *parts,
 			   "Version and labels of this controller; always 1.");
 	openmetrics_value(&metrics, 1, "version", REGATTA_VERSION, NULL);
 	put_nodes(parts, &metrics);
+	put_probation(parts, &metrics);
 	put_counts(parts, &metrics);
 	for (enum job_figure figure = STARTED; figure <= RATE; figure++)
 		put_job_family(parts, figure, &metrics);

@@ -8,11 +8,22 @@ static const struct schema drain_info_schema = SCHEMA(drain_info,
 	FIELD(drain_info, until_ms),
 	FIELD_OPTIONAL(drain_info, reason));
 
+const struct schema node_health_schema = SCHEMA(node_health,
+	FIELD(node_health, preflight),
+	FIELD(node_health, image),
+	FIELD(node_health, create),
+	FIELD(node_health, node_lost),
+	FIELD_OPTIONAL(node_health, failure),
+	FIELD_OPTIONAL(node_health, text),
+	FIELD(node_health, failed_ms),
+	FIELD_OPTIONAL(node_health, probation_ms));
+
 #define IN_LISTS                                                               \
 	FIELD(node_info, name),                                                \
 	FIELD(node_info, state),                                               \
 	FIELD(node_info, drained),                                             \
 	FIELD_MAYBE(node_info, drain, drain_info_schema),                      \
+	FIELD_MAYBE(node_info, health, node_health_schema),                    \
 	FIELD_NULLABLE(node_info, labels),                                     \
 	FIELD_NULLABLE(node_info, vendor),                                     \
 	FIELD(node_info, devices),                                             \

@@ -12,13 +12,24 @@ struct drain_info {
 	char *reason;
 };
 
+/* Failures of a node's infrastructure that are counted against it, by class. */
+struct node_health {
+	uint32_t preflight, image, create, node_lost;
+	char *failure;        /* class of the last one */
+	char *text;           /* what it told */
+	int64_t failed_ms;    /* when the last one was */
+	int64_t probation_ms; /* since when the node is on probation; 0: no */
+};
+extern const struct schema node_health_schema;
+
 /* The reply `node` has all fields, `nodes` all but the inventory. */
 struct node_info {
 	char *name;
 	char *state;  /* "up" or "down" */
 	bool drained; /* at present */
 	struct drain_info *drain;
-	cJSON *labels; /* an object of texts */
+	struct node_health *health; /* NULL: no failure is counted */
+	cJSON *labels;              /* an object of texts */
 	char *vendor;
 	uint32_t devices; /* including lost ones */
 	uint32_t lost;

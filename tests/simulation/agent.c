@@ -159,7 +159,8 @@ static void start(struct agent *agent, struct sim_task *task)
 /* A while of its run: it writes, and may end. */
 static void run_on(struct agent *agent, struct sim_task *task)
 {
-	bool over = random_below(rng(agent), 4) == 0;
+	bool over =
+		agent->world->plan.plain || random_below(rng(agent), 4) == 0;
 
 	task->written += random_below(rng(agent), 4000);
 	pump_soon(agent, 20 * MS);
@@ -175,6 +176,7 @@ static void prepared(struct agent *agent, struct sim_task *task)
 	if (task->fate == FAILURE_IMAGE || task->fate == FAILURE_CREATE ||
 	    task->fate == FAILURE_PREFLIGHT) {
 		task->outcome = task->fate;
+		agent->world->lost++;
 		enter(agent, task, TASK_ENDED);
 		return;
 	}
@@ -233,6 +235,8 @@ static enum failure choose_fate(struct agent *agent)
 					      FAILURE_OOM,       FAILURE_EXIT };
 	struct world *world = agent->world;
 
+	if (agent->broken)
+		return agent->broken;
 	if (world->healed || !random_chance(rng(agent), world->plan.fail_task))
 		return FAILURE_NONE;
 	return fates[random_below(rng(agent),

@@ -477,6 +477,7 @@ static void fill_status(struct task_status *status, const struct packet *packet)
 		.state = (char *)task_state_name(packet->state),
 		.failure = (char *)failure_name(packet->failure),
 		.text = packet->failure ? (char *)"it went wrong" : NULL,
+		.code = packet->failure == FAILURE_PREFLIGHT ? ENOENT : 0,
 		.port = packet->port,
 		.image_pin = packet->pinned ? (char *)PIN : NULL,
 	};

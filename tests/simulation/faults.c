@@ -94,6 +94,28 @@ static void submit(struct world *world)
 		world->kinds[id] = kind;
 }
 
+/* As a sweep's cells, each for a node of its own. */
+static void submit_plain(struct world *world)
+{
+	struct job_spec spec = {
+		.sweep = (char *)"s",
+		.cell = (char *)"x=1",
+		.key = (char *)"k",
+		.vendor = (char *)"alpha",
+		.nodes = 1,
+		.retries = 2,
+		.container.image = (char *)"r/i:a",
+		.container.network = (char *)"host",
+	};
+
+	while (world->submitted < world->plan.jobs) {
+		if (job_submit(world->jobs, SIM_SWEEP, world->submitted + 1,
+			       &spec, NULL) < 0)
+			world_wrong(world, "a job is not taken");
+		world->submitted++;
+	}
+}
+
 static struct job *any_job(struct world *world)
 {
 	uint64_t last = store_coming_job(world->store);
@@ -189,6 +211,10 @@ void faults_person(struct world *world)
 {
 	uint64_t act = random_below(&world->random, 11);
 
+	if (world->plan.plain) {
+		submit_plain(world);
+		return;
+	}
 	if (!world->healed)
 		world_later(world,
 			    1 + (int64_t)random_below(

@@ -13,6 +13,7 @@
 #define LARGE 32            /* nodes; with more not every event is followed */
 #define LATE_HEARD_MS 20000 /* until a broken connection is seen */
 #define SIM_REPEATS_MAX 16
+#define LOST_MAX 2     /* attempts of 20 */
 #define LARGE_EVERY 64 /* by a look at all of them */
 
 /* Devices are held by the tasks that are told to be there, and by no others. */
@@ -218,10 +219,29 @@ static void find_active(struct job *job, void *arg)
 	blame(arg, job);
 }
 
+/* Few attempts are lost on the node that is broken. */
+static void check_plain_end(struct world *world)
+{
+	uint64_t counts[JOB_STATES] = { 0 };
+
+	store_sweep_counts(world->store, SIM_SWEEP, counts, NULL);
+	if (counts[JOB_COMPLETED] != world->plan.jobs)
+		world_wrong(world, "%" PRIu64 " of %u jobs are completed",
+			    counts[JOB_COMPLETED], world->plan.jobs);
+	if (!world->lost || world->lost > LOST_MAX)
+		world_wrong(world,
+			    "%" PRIu64 " attempts were lost on a broken node",
+			    world->lost);
+}
+
 void check_end(struct world *world)
 {
 	uint64_t counts[JOB_STATES] = { 0 };
 
+	if (world->plan.plain) {
+		check_plain_end(world);
+		return;
+	}
 	if (!world->alive || world->stalled) {
 		world_wrong(world, "the controller does not work in the end");
 		return;
@@ -329,9 +349,14 @@ struct snapshot *snapshot_take(struct world *world)
 			node_find(world->parts.nodes, world->agents[i].name);
 
 		if (node && world->agents[i].stored)
-			fprintf(snapshot->stream, "node %s%s\n",
+			fprintf(snapshot->stream,
+				"node %s%s, %" PRIu64 " failures%s\n",
 				node_name(node),
-				node_view(node)->drain ? " drained" : "");
+				node_view(node)->drain ? " drained" : "",
+				node_health_failures(&node_view(node)->health),
+				node_view(node)->health.probation_ms
+					? ", on probation"
+					: "");
 	}
 	fclose(snapshot->stream);
 	return snapshot;

@@ -1,10 +1,12 @@
 /* simulate.c - runs of a simulated controller with its nodes, by their seeds.
  *
- *	simulate [--trace] [--seconds N] [--random] [FIRST [LAST]]
+ *	simulate [--trace] [--broken CLASS] [--seconds N] [--random]
+ *		[FIRST [LAST]]
  *
  * Speaks TAP. Without arguments: the seeds that `make check` runs. --seconds:
- * on from FIRST for so long. --random: FIRST is any number. --trace: what
- * happens, and what it leads to.
+ * on from FIRST for so long. --random: FIRST is any number. --broken: only that
+ * one of two nodes fails each task so. --trace: what happens, and what it leads
+ * to.
  */
 #include "tests/simulation/simulation.h"
 
@@ -81,11 +83,16 @@ static struct catalog *make_catalog(void)
 	return catalog;
 }
 
-static void run_seed(const struct catalog *catalog, uint64_t seed, bool trace)
+/* broken: how tasks fail on one of two nodes; none: everything may happen. */
+static void run_seed(const struct catalog *catalog, uint64_t seed, bool trace,
+		     enum failure broken)
 {
 	struct world world;
+	int rc =
+		broken ? world_open_broken(&world, catalog, seed, trace, broken)
+		       : world_open(&world, catalog, seed, trace);
 
-	if (world_open(&world, catalog, seed, trace) < 0) {
+	if (rc < 0) {
 		ok(false, "seed %lu: no folder for its store",
 		   (unsigned long)seed);
 		failed++;
@@ -99,10 +106,12 @@ static void run_seed(const struct catalog *catalog, uint64_t seed, bool trace)
 		failed++;
 		ok(false, "seed %lu: %s", (unsigned long)seed, world.wrong);
 		printf("# %u nodes, %u jobs, event %lu at %.3f s; again with:\n"
-		       "# build/tests/simulation/simulate --trace %lu\n",
+		       "# build/tests/simulation/simulate --trace%s%s %lu\n",
 		       world.plan.nodes, world.plan.jobs,
 		       (unsigned long)world.events,
-		       (double)world.now_us / SECOND, (unsigned long)seed);
+		       (double)world.now_us / SECOND,
+		       broken ? " --broken " : "",
+		       broken ? failure_name(broken) : "", (unsigned long)seed);
 	}
 	world_close(&world);
 }
@@ -112,6 +121,7 @@ int main(int argc, char **argv)
 	uint64_t first = 1, last = CHECK_LAST, seed;
 	double seconds = 0, begun = seconds_now();
 	struct catalog *catalog;
+	enum failure broken = FAILURE_NONE;
 	bool trace = false;
 	int at = 1;
 
@@ -121,6 +131,8 @@ int main(int argc, char **argv)
 	for (; at < argc && !strncmp(argv[at], "--", 2); at++) {
 		if (!strcmp(argv[at], "--trace"))
 			trace = true;
+		else if (!strcmp(argv[at], "--broken") && at + 1 < argc)
+			broken = failure_from(argv[++at]);
 		else if (!strcmp(argv[at], "--random"))
 			first = any_seed();
 		else if (!strcmp(argv[at], "--seconds") && at + 1 < argc)
@@ -133,9 +145,13 @@ int main(int argc, char **argv)
 	for (seed = first;
 	     seconds > 0 ? seconds_now() - begun < seconds : seed <= last;
 	     seed++)
-		run_seed(catalog, seed, trace);
+		run_seed(catalog, seed, trace, broken);
+	for (uint64_t i = 1; argc == 1 && i <= CHECK_LAST; i++) {
+		run_seed(catalog, i, false, FAILURE_CREATE);
+		run_seed(catalog, i, false, FAILURE_PREFLIGHT);
+	}
 	for (size_t i = 0; argc == 1 && i < sizeof(past) / sizeof(*past); i++)
-		run_seed(catalog, past[i], trace);
+		run_seed(catalog, past[i], trace, FAILURE_NONE);
 	catalog_free(catalog);
 	ok(!failed, "seeds %lu to %lu: nothing is wrong", (unsigned long)first,
 	   (unsigned long)seed - 1);

@@ -127,9 +127,10 @@ struct agent {
 	uint32_t session; /* counts; the wire's events of older ones are lost */
 	bool connected;
 	bool welcomed;
-	bool leaving;       /* its time is over */
-	bool stored;        /* its node's row was put, and not removed since */
-	int64_t revoked_us; /* until then nobody lets it in again */
+	bool leaving;        /* its time is over */
+	enum failure broken; /* how each task fails here; none: it works */
+	bool stored;         /* its node's row was put, and not removed since */
+	int64_t revoked_us;  /* until then nobody lets it in again */
 	bool pumping;
 	struct wire_peer *peer;                /* at the controller */
 	int64_t to_controller_us, to_agent_us; /* the last message arrives */
@@ -158,6 +159,7 @@ struct sim_plan {
 	uint32_t fail_log;
 	uint32_t kill;      /* the controller, at each point of a turn */
 	uint32_t fail_task; /* tasks that fail by themselves */
+	bool plain;         /* quick jobs, and nothing goes wrong by chance */
 	int64_t fault_us, person_us; /* about one in that time */
 };
 
@@ -190,6 +192,7 @@ struct world {
 	uint8_t kinds[SIM_KINDS]; /* of submitted jobs, by id */
 	uint64_t kills, cuts, commits;
 	uint64_t refused; /* rows that found no room in the queue */
+	uint64_t lost;    /* attempts, on a broken node */
 	/* What is true. */
 	void *truths;    /* tsearch(3) tree */
 	char wrong[400]; /* the first invariant that is broken */
@@ -199,6 +202,11 @@ struct world {
 /* The world (world.c). */
 int world_open(struct world *world, const struct catalog *catalog,
 	       uint64_t seed, bool trace);
+/* Nothing goes wrong but on one of two nodes, where each task fails so: few
+ * attempts are lost there, and every job completes.
+ */
+int world_open_broken(struct world *world, const struct catalog *catalog,
+		      uint64_t seed, bool trace, enum failure failure);
 /* Run to the end, or to the first thing that is wrong. */
 void world_run(struct world *world);
 void world_close(struct world *world);

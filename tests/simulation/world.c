@@ -443,6 +443,29 @@ int world_open(struct world *world, const struct catalog *catalog,
 	return 0;
 }
 
+#define PLAIN_NODES 2
+#define PLAIN_JOBS 20
+
+int world_open_broken(struct world *world, const struct catalog *catalog,
+		      uint64_t seed, bool trace, enum failure failure)
+{
+	*world = (struct world){
+		.catalog = catalog, .seed = seed, .random = seed, .trace = trace
+	};
+	if (!make_folder(world))
+		return -1;
+	world->plan = (struct sim_plan){ .nodes = PLAIN_NODES,
+					 .jobs = PLAIN_JOBS,
+					 .plain = true };
+	world->healed = true;
+	make_agents(world);
+	world->agents[random_below(&world->random, PLAIN_NODES)].broken =
+		failure;
+	driver_boot(world);
+	world_later(world, 2 * SECOND, SIM_PERSON, NULL, 0, NULL);
+	return 0;
+}
+
 void world_close(struct world *world)
 {
 	driver_close(world);

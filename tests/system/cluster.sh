@@ -25,7 +25,8 @@
 #				command line on the switch: for cutting wires
 #	cluster_down		agents and controller; lib.sh takes the engines
 #	Before cluster_up a test may set (arrays, more arguments):
-#	CONTROLLER_ARGS AGENT_ARGS ENGINE_ARGS
+#	CONTROLLER_ARGS AGENT_ARGS ENGINE_ARGS; AGENT_WITH, the words of a
+#	command that runs the agent
 #
 # Ending and starting parts
 #	controller_up, controller_stop, controller_kill (SIGKILL)
@@ -67,7 +68,7 @@
 SWEEP='' JOB=''
 CLUSTER=$BED/cluster
 CLUSTER_NODES=0 CLUSTER_KIND=''
-CONTROLLER_ARGS=() AGENT_ARGS=() ENGINE_ARGS=()
+CONTROLLER_ARGS=() AGENT_ARGS=() ENGINE_ARGS=() AGENT_WITH=()
 TOOL_IMAGE=regatta-test/tool:1
 
 # Nobody's settings but ours.
@@ -188,7 +189,8 @@ agent_up()
 		netns=$(host_netns "$1")
 		address=$(host_address "$1")
 	fi
-	spawn -n "$netns" "cluster/agent$1" "$REGATTA_BUILD/regatta-agent" \
+	spawn -n "$netns" "cluster/agent$1" "${AGENT_WITH[@]}" \
+		"$REGATTA_BUILD/regatta-agent" \
 		--controller "$REGATTA_CONTROLLER" \
 		--controller-key "$CLUSTER/controller.key" \
 		--key "$CLUSTER/n$1.key" --state "$CLUSTER/n$1" \

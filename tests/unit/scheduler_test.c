@@ -363,9 +363,14 @@ static void backfill_of_devices(void)
 	RUNS(queue, slots, "1@0", "for the head");
 }
 
-static bool avoid_first(void *arg, uint64_t job, size_t slot)
+static enum avoided avoid_first(void *arg, uint64_t job, size_t slot)
 {
-	return job == 1 && slot == 0;
+	return job == 1 && slot == 0 ? AVOIDED_LAST : AVOIDED_NOT;
+}
+
+static enum avoided leave_first(void *arg, uint64_t job, size_t slot)
+{
+	return job == 1 && slot == 0 ? AVOIDED_WAIT : AVOIDED_NOT;
 }
 
 static void avoiding(void)
@@ -389,6 +394,58 @@ static void avoiding(void)
 	add(queue, whole("cpu", 1), 1, 0);
 	scheduler_run(queue, slots, 2, avoid_first, NULL, note, &placed, NULL);
 	is(placed.text, "1@0", "rather than wait");
+}
+
+static void waiting_for_others(void)
+{
+	owned(queue_free) struct queue *queue = queue_new(NULL);
+	struct slot slots[] = { node("cpu", 1), node("cpu", 1) };
+	struct placed placed = { .count = 0 };
+
+	slot_take(&slots[1], &(struct shape){ .shared = false }, 1);
+	add(queue, whole("cpu", 1), 1, 0);
+	add(queue, whole("cpu", 1), 2, 0);
+	add(queue, whole("cpu", 1), 3, 0);
+	scheduler_run(queue, slots, 2, leave_first, NULL, note, &placed, NULL);
+	is(placed.text, "2@0",
+	   "a job waits for another node, and the next one runs meanwhile");
+	slot_release(&slots[1], 1);
+	placed = (struct placed){ .count = 0 };
+	scheduler_run(queue, slots, 2, leave_first, NULL, note, &placed, NULL);
+	is(placed.text, "1@1", "it gets that first");
+	queue_remove(queue, &(struct shape){ .vendor = "cpu", .nodes = 1 }, 3);
+	slot_release(&slots[0], 1);
+	placed = (struct placed){ .count = 0 };
+	slots[1].usable = false;
+	add(queue, whole("cpu", 1), 1, 0);
+	scheduler_run(queue, slots, 2, leave_first, NULL, note, &placed, NULL);
+	is(placed.text, "1@0", "it does not wait for a node that is away");
+}
+
+static void pausing(void)
+{
+	owned(queue_free) struct queue *queue = queue_new(NULL);
+	struct slot slots[] = { node("cpu", 4), node("cpu", 4) };
+
+	slots[0].paused = true;
+	add(queue, whole("cpu", 1), 1, 0);
+	add(queue, whole("cpu", 1), 2, 0);
+	RUNS(queue, slots, "1@1", "a paused node is left alone");
+	add(queue, whole("cpu", 2), 3, 1);
+	slot_release(&slots[1], 15);
+	RUNS(queue, slots, "3@0,1",
+	     "but for a job that has too few others, which is next");
+	slot_release(&slots[0], 15);
+	slot_release(&slots[1], 15);
+	slots[1].usable = false;
+	RUNS(queue, slots, "2@0", "and where no other is left");
+	slot_release(&slots[0], 15);
+	slots[0].single = true;
+	add(queue, some(1, 1), 4, 0);
+	add(queue, some(1, 1), 5, 0);
+	RUNS(queue, slots, "4@0", "a node on probation has one job at a time");
+	slot_release(&slots[0], 1);
+	RUNS(queue, slots, "5@0", "then the next");
 }
 
 /* Odd jobs last for a minute, others for an hour; 9 is of unknown length. */
@@ -671,6 +728,8 @@ int main(void)
 	backfill_beside_two();
 	backfill_of_devices();
 	avoiding();
+	waiting_for_others();
+	pausing();
 	slots_that_leave();
 	removing();
 	pins();

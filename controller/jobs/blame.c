@@ -1,0 +1,114 @@
+/* blame.c - says whose fault a failed attempt was: the node's, where it failed,
+ * or the job's.
+ */
+#include "controller/jobs/blame.h"
+#include "controller/jobs/core.h"
+#include "controller/nodes/node.h"
+#include "controller/scheduler/scheduler.h"
+
+#include <errno.h>
+#include <string.h>
+
+static struct job_tried *tried_find(struct job *job, const struct node *node)
+{
+	for (size_t i = 0; i < job->tried_count; i++)
+		if (job->tried[i].node == node)
+			return &job->tried[i];
+	return NULL;
+}
+
+void blame_avoid(struct job *job, struct node *node, enum failure failure)
+{
+	struct job_tried *last = tried_find(job, node);
+
+	/* The newest stands last; the oldest is forgotten. */
+	if (!last && job->tried_count == JOB_TRIED_MAX)
+		last = job->tried;
+	if (last) {
+		job->tried_count--;
+		memmove(last, last + 1,
+			(size_t)(job->tried + job->tried_count - last) *
+				sizeof(*last));
+	}
+	job->tried[job->tried_count++] = (struct job_tried){
+		.node = node,
+		.failure = failure,
+	};
+	job->elsewhere_ms = effects_mono_ms(job->jobs->effects) + BLAME_WAIT_MS;
+}
+
+/* Did the job fail so elsewhere? Then it counts against no node. */
+static bool job_is_at_fault(struct job *job, const struct node *node,
+			    enum failure failure)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < job->tried_count; i++) {
+		struct job_tried *tried = &job->tried[i];
+
+		if (tried->node == node || tried->failure != failure)
+			continue;
+		found = true;
+		if (tried->counted)
+			node_forgiven(job->jobs->nodes, tried->node, failure);
+		tried->counted = false;
+	}
+	return found;
+}
+
+void blame_node(struct job *job, struct node *node, enum failure failure,
+		int64_t code, const char *text)
+{
+	/* A name that no registry knows is the job's. */
+	bool own = code == ENOENT && failure != FAILURE_PREFLIGHT;
+
+	if (job->failure || !failure_infrastructure(failure))
+		return;
+	own |= job_is_at_fault(job, node, failure);
+	if (!own)
+		node_failed(job->jobs->nodes, node, failure, text);
+	blame_avoid(job, node, failure);
+	job->tried[job->tried_count - 1].counted = !own;
+}
+
+void blame_none(const struct task *task, bool ended)
+{
+	node_succeeded(task->job->jobs->nodes, task_node(task), ended);
+}
+
+enum avoided blame_avoids(const struct job *job, const struct node *node)
+{
+	if (!tried_find((struct job *)job, node))
+		return AVOIDED_NOT;
+	return blame_waits_until(job) ? AVOIDED_WAIT : AVOIDED_LAST;
+}
+
+int64_t blame_waits_until(const struct job *job)
+{
+	return job->tried_count && effects_mono_ms(job->jobs->effects) <
+					   job->elsewhere_ms
+		       ? job->elsewhere_ms
+		       : 0;
+}
+
+bool blame_leaves_others(const struct job *job)
+{
+	const struct nodes *nodes = job->jobs->nodes;
+	size_t suiting = shape_suiting(&job->shape, node_slots(nodes),
+				       node_count(nodes), SIZE_MAX);
+
+	for (size_t i = 0; i < job->tried_count; i++)
+		suiting -= slot_suits(node_slot(nodes, job->tried[i].node),
+				      &job->shape);
+	return suiting >= job->shape.nodes;
+}
+
+const struct node *blame_last(const struct job *job)
+{
+	return job->tried_count ? job->tried[job->tried_count - 1].node : NULL;
+}
+
+void blame_forget(struct job *job)
+{
+	job->tried_count = 0;
+}

@@ -1,0 +1,88 @@
+#!/bin/bash
+# badnode.t - a node that fails every job does not fail a queue of jobs.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/system/cluster.sh
+. "$(dirname "$0")/cluster.sh"
+need_root
+cluster_need
+
+# Agent 1 has an init of its own, and an own view of one folder.
+data=$BED/host/data
+mkdir -p "$data/set"
+cp "$REGATTA_BUILD/regatta-init" "$BED/init"
+must cluster_up 2 one
+agent_stop 1
+must nodes_up 1 20
+AGENT_WITH=(unshare -m sh -c "mount -t tmpfs none $data && exec \"\$@\"" sh)
+AGENT_ARGS=(--init "$BED/init")
+must agent_up 1
+AGENT_WITH=() AGENT_ARGS=()
+must nodes_up 2 20
+
+# health FIELD: of node 1
+health()
+{
+	nodes_get '.[] | select(.name == "n1") | .health.'"$1"
+}
+
+# lost: attempts of the sweep that failed
+lost()
+{
+	jobs_get "$SWEEP" 'map(.attempt - 1) | add'
+}
+
+rm "$BED/init"
+must submit_tool create repeat=20 print 10
+must wait_sweep "$SWEEP" 90
+is "$(jobs_get "$SWEEP" 'map(.state) | unique | .[]')" completed \
+	"one node of two cannot create containers: all 20 cells complete"
+ok '(( $(lost) >= 1 && $(lost) <= 2 ))' "at most 2 attempts are lost"
+is "$(health create)" 1 "the failure counts against the node"
+run cli nodes
+like "$(grep '^n1 ' "$BED/out")" 'last failure at .*, create: n1: ' \
+	"which is told, with its reason"
+
+# With no other node for it, a gang goes there nevertheless.
+on_probation()
+{
+	for _ in {1..9}; do
+		submit_tool gang nodes=2 retries=0 print 1 &&
+			wait_sweep "$SWEEP" 30 || return 1
+		[[ $(health probation_ms) == null ]] || return 0
+	done
+	return 1
+}
+ok on_probation "after three failures the node is on probation"
+run cli nodes
+like "$(grep '^n1 ' "$BED/out")" \
+	'up, on probation .*on probation since [0-9: -]+, one job at a time' \
+	"which is told, with its time"
+since=$(health probation_ms)
+must controller_kill
+must controller_up
+must nodes_up 2 20
+is "$(health probation_ms)" "$since" "a killed controller knows it again"
+cp "$REGATTA_BUILD/regatta-init" "$BED/init"
+must submit_tool gang nodes=2 print 1
+must wait_job "$JOB" completed 30
+is "$(health failure)" null "a task that starts ends it"
+
+# A folder that one node lacks.
+must submit_tool needs "needs=[$data/set]" repeat=20 print 10
+must wait_sweep "$SWEEP" 90
+is "$(jobs_get "$SWEEP" 'map(.state) | unique | .[]')" completed \
+	"one node of two lacks a path of needs: all 20 cells complete"
+ok '(( $(lost) >= 1 && $(lost) <= 2 ))' "at most 2 attempts are lost"
+is "$(health preflight)" 1 "the failure counts against the node"
+run cli node undrain n1
+is "$(health failure)" null "and undrain forgets it"
+
+# What no node has is the job's fault.
+must submit_tool nothing "needs=[$data/nothing]" print 1
+must wait_job "$JOB" failed 30
+is "$(job_get "$JOB" '"\(.attempt) \(.failure)"')" "2 preflight" \
+	"what no node has is looked for on each, once"
+is "$(nodes_get '.[].health')" $'null\nnull' "and counts against none"
+ok 'cluster_clean' "nothing is left on the nodes"
+done_testing
