@@ -3,7 +3,10 @@
 #ifndef CONTROLLER_REPORT_ABOUT_H
 #define CONTROLLER_REPORT_ABOUT_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+struct report_rows;
 
 /* Texts are borrowed; NULL and 0: unknown. */
 struct report_about {
@@ -14,6 +17,13 @@ struct report_about {
 	int64_t submitted_ms;
 	const char *file; /* the text of the sweep file */
 	const char *home; /* where a page links back to */
+	bool runs;        /* show single runs, not the means of cells */
+	/* What cells are compared with (cells.h): the runs of another sweep, or
+	 * the first cell with these words; NULL: the best cell.
+	 */
+	const struct report_rows *baseline;
+	const char *baseline_cell;
+	const char *baseline_name; /* "sweep 3" */
 };
 
 #endif

@@ -4,6 +4,7 @@
 #include "controller/report/anomalies.h"
 
 #include "controller/report/labels.h"
+#include "controller/report/means.h"
 #include "controller/results/remarks.h"
 
 #include <math.h>
@@ -21,7 +22,7 @@ struct cell_figures {
 	struct report_row **rows; /* the cell's own; they are part of a list by
 				     cell */
 	size_t count;
-	double mean, stdev;
+	struct mean rate;
 	double mfu; /* mean; NaN: a repeat has none */
 	unsigned neighbours;
 	unsigned above,
@@ -55,22 +56,11 @@ static int add_anomaly(const struct cell_figures *cell,
 
 static void figures_sum_up(struct cell_figures *cell)
 {
-	double squares = 0;
-
-	cell->mean = cell->mfu = 0;
+	cell->mfu = 0;
 	for (size_t i = 0; i < cell->count; i++) {
-		cell->mean +=
-			row_rate(cell->rows[i]).value / (double)cell->count;
+		mean_add(&cell->rate, row_rate(cell->rows[i]).value);
 		cell->mfu += row_mfu(cell->rows[i]) / (double)cell->count;
 	}
-	for (size_t i = 0; i < cell->count; i++) {
-		double off = row_rate(cell->rows[i]).value - cell->mean;
-
-		squares += off * off;
-	}
-	cell->stdev = cell->count > 1
-			      ? sqrt(squares / (double)(cell->count - 1))
-			      : NAN;
 }
 
 static int add_repeats(const struct cell_figures *cell, struct error *err)
@@ -79,9 +69,14 @@ static int add_repeats(const struct cell_figures *cell, struct error *err)
 	double limit = setup ? setup->measure.spread_percent : 0;
 	const struct repeats_info repeats = {
 		.n = cell->count,
-		.mean = cell->mean,
-		.stdev = cell->stdev,
-		.cv_percent = cell->stdev / cell->mean * 100,
+		.mean = cell->rate.value,
+		.stdev = mean_deviation(&cell->rate),
+		.cv_percent = mean_cv_percent(&cell->rate),
+		.margin = mean_margin(&cell->rate),
+		.min = cell->rate.min,
+		.max = cell->rate.max,
+		.relative = (double)NAN,
+		.relative_margin = (double)NAN,
 	};
 
 	if (cell->count < 2)
@@ -200,7 +195,7 @@ static void compare_pair(const struct cell_place *a, const struct cell_place *b)
 {
 	bool shares = a->cell->mfu > 0 && b->cell->mfu > 0;
 	double ratio = shares ? a->cell->mfu / b->cell->mfu
-			      : a->cell->mean / b->cell->mean;
+			      : a->cell->rate.value / b->cell->rate.value;
 
 	if (!shares &&
 	    (changes_work(a) || row_rate(a->cell->rows[0]).unit !=

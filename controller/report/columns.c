@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define METRICS_PLACE 10 /* metrics stand behind the figure of this place */
+#define METRICS_PLACE 13 /* metrics stand behind the figure of this place */
 #define METRIC_FORMAT "%.6g"
 
 static bool has_column(const struct columns *columns, const char *metric)
@@ -62,6 +62,9 @@ static bool any_wants(const struct report_figure *figure,
 	{
 		struct datum datum = figure_datum(figure, row);
 
+		/* What only the row of a cell has. */
+		if (figure->says && !(row->repeats && row->repeats->runs))
+			continue;
 		if (figure->measured ? datum.kind != DATUM_NONE
 				     : datum.number > 0)
 			return true;
@@ -69,12 +72,25 @@ static bool any_wants(const struct report_figure *figure,
 	return false;
 }
 
+/* So that the smallest rate has two digits. */
+static int rate_digits(const struct report_rows *rows)
+{
+	double least = INFINITY;
+
+	ROWS_EACH(row, rows)
+	{
+		least = fmin(least, row_rate(row).value);
+	}
+	return least < 1 ? (int)fmin(1 - floor(log10(least)), 6) : 1;
+}
+
 void columns_choose(const struct report_rows *rows, bool labelled,
 		    struct columns *columns)
 {
 	const struct report_figure *figure;
 
-	*columns = (struct columns){ .unit = rows_unit(rows) };
+	*columns = (struct columns){ .unit = rows_unit(rows),
+				     .digits = rate_digits(rows) };
 	for (size_t i = 0; (figure = figure_used(IN_TABLE, i)); i++) {
 		if (!(labelled && figure->labelled) &&
 		    (!figure->optional || any_wants(figure, rows)))
@@ -121,6 +137,75 @@ static const char *metric_text(const struct report_row *row, const char *metric,
 	return text;
 }
 
+/* "4150.2 ± 12.1 token/p/s", where the unit is not in the heading. */
+static void column_write_rate(const struct columns *columns,
+			      const struct report_row *row, char text[64])
+{
+	const struct repeats_info *of = row->repeats;
+	struct rate rate = row_rate(row);
+
+	snprintf(text, 64, "%.*f", columns->digits, rate.value);
+	if (of && of->runs && isfinite(of->margin))
+		text_append(text, 64, " ± %.*f", columns->digits, of->margin);
+	if (!columns->unit)
+		text_append(text, 64, " %s", rate_units[rate.unit]);
+}
+
+/* "2 of 3, 1 failed" */
+static void write_runs(const struct repeats_info *of, char text[64])
+{
+	snprintf(text, 64, "%llu", (unsigned long long)of->completed);
+	if (of->completed < of->runs)
+		text_append(text, 64, " of %llu", (unsigned long long)of->runs);
+	if (of->failed)
+		text_append(text, 64, ", %llu failed",
+			    (unsigned long long)of->failed);
+}
+
+/* "1.27 ± 0.01 x slower" */
+static void write_relation(const struct repeats_info *of, char text[64])
+{
+	bool known = isfinite(of->relative_margin);
+	int digits = known && of->relative_margin < 0.01 ? 3 : 2;
+
+	text[0] = 0;
+	if (isfinite(of->relative))
+		text_append(text, 64, "%.*f", digits, of->relative);
+	if (known)
+		text_append(text, 64, " ± %.*f", digits, of->relative_margin);
+	text_append(text, 64, "%s%s",
+		    of->relation == RELATION_SAME ? ", "
+		    : isfinite(of->relative)      ? " x "
+						  : "",
+		    relation_names[of->relation]);
+}
+
+/* False: the figure says nothing of its own of the row. */
+static bool column_write_cell(const struct columns *columns,
+			      const struct report_figure *figure,
+			      const struct report_row *row, char text[64])
+{
+	const struct repeats_info *of = row->repeats;
+
+	switch (of && of->runs ? figure->says : CELL_NUMBER) {
+	case CELL_RUNS:
+		write_runs(of, text);
+		return true;
+	case CELL_RANGE:
+		if (of->n > 1)
+			snprintf(text, 64, "%.*f-%.*f", columns->digits,
+				 of->min, columns->digits, of->max);
+		return true;
+	case CELL_RELATION:
+		if (of->relation)
+			write_relation(of, text);
+		return true;
+	case CELL_NUMBER:
+		break;
+	}
+	return false;
+}
+
 const char *column_text(const struct columns *columns, size_t column,
 			const struct report_row *row, char text[COLUMN_TEXT])
 {
@@ -132,16 +217,17 @@ const char *column_text(const struct columns *columns, size_t column,
 		return metric_text(row, columns->metrics[column], text);
 	if (figure_is_state(figure))
 		return column_write_state(row, text);
+	if (column_write_cell(columns, figure, row, number))
+		return column_copy_text(number, text);
 	datum = figure_datum(figure, row);
 	if (datum.text)
 		return column_copy_text(datum.text, text);
-	if (datum.kind == DATUM_NUMBER && figure->format)
+	if (datum.kind == DATUM_NUMBER && figure->rate)
+		column_write_rate(columns, row, number);
+	else if (datum.kind == DATUM_NUMBER && figure->format)
 		/* The formats stand in the table of figures. */
 		snprintf(number, sizeof(number), figure->format,
 			 datum.number * (figure->scale ? figure->scale : 1));
-	if (figure->rate && !columns->unit && datum.kind == DATUM_NUMBER)
-		text_append(number, sizeof(number), " %s",
-			    rate_units[row_rate(row).unit]);
 	snprintf(text, COLUMN_TEXT, "%s%s", number,
 		 figure->flagged && row_flag(row, 0) ? " (!)" : "");
 	return text;

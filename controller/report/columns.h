@@ -1,7 +1,8 @@
 /* columns.h - chooses and fills the columns of result tables.
  *
  * The columns are figures (figures.h). A column is left out if no row has a
- * value for it (for example MFU without a known peak). The metrics of a
+ * value for it (for example MFU without a known peak). A rate with repeats is
+ * the mean with half its 95 % interval. The metrics of a
  * framework's rules are columns: those of `columns:`, else all.
  */
 #ifndef CONTROLLER_REPORT_COLUMNS_H
@@ -24,6 +25,7 @@ struct columns {
 	const char *metrics[COLUMNS_MAX]; /* borrowed from the rows, or NULL */
 	size_t count;
 	enum rate_unit unit; /* of all rates; RATE_NONE: each says its own */
+	int digits;          /* of rates, behind the point */
 };
 
 /* Choose the columns for these rows, which must outlive *columns. labelled:

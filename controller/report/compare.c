@@ -3,9 +3,9 @@
 #include "controller/report/compare.h"
 
 #include "controller/report/figures.h"
+#include "controller/report/means.h"
 #include "controller/results/json_object.h"
 #include "controller/results/series.h"
-#include "controller/results/t_quantile.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -58,10 +58,8 @@ void compare_cells_clear(struct compare_cells *cells)
 /* The rates of the completed repeats of one cell in one sweep. */
 struct side {
 	bool there; /* the cell is in this sweep */
-	unsigned n;
+	struct mean rate;
 	uint32_t unit; /* of their rates */
-	double mean;
-	double squares; /* sum of squared differences to the mean */
 	double steps; /* half the interquartile range of the steps, as a rate */
 	const struct report_row *first; /* completed repeat */
 };
@@ -79,57 +77,16 @@ static double step_spread(const struct report_row *row)
 static void side_add(struct side *side, const struct report_row *row)
 {
 	struct rate rate = row_rate(row);
-	double before = side->mean;
 
 	side->there = true;
-	if (!rate.unit || (side->n && side->unit != rate.unit))
+	if (!rate.unit || (side->rate.n && side->unit != rate.unit))
 		return;
-	side->n++;
 	side->unit = rate.unit;
-	side->mean += (rate.value - side->mean) / side->n;
-	side->squares += (rate.value - before) * (rate.value - side->mean);
+	mean_add(&side->rate, rate.value);
 	if (!side->first) {
 		side->first = row;
 		side->steps = step_spread(row);
 	}
-}
-
-static double variance(const struct side *side)
-{
-	return side->squares / (side->n - 1);
-}
-
-/* Student's quantile at 95 % for a sum of two variances, by Welch. The degrees
- * of freedom are rounded down, so that no difference is claimed too early.
- */
-static double welch_quantile(double va, unsigned na, double vb, unsigned nb)
-{
-	double error = va + vb;
-	double freedom =
-		error * error / (va * va / (na - 1) + vb * vb / (nb - 1));
-
-	return t_quantile(0.95, freedom < 1 ? 1 : (uint32_t)freedom);
-}
-
-/* Welch's test: is the difference of the means more than chance? */
-static bool welch(const struct side *a, const struct side *b)
-{
-	double va = variance(a) / a->n, vb = variance(b) / b->n;
-
-	if (va + vb <= 0)
-		return a->mean != b->mean;
-	return fabs(a->mean - b->mean) >
-	       welch_quantile(va, a->n, vb, b->n) * sqrt(va + vb);
-}
-
-/* The half width of the 95 % interval of ln(b / a), by the delta method. */
-static double ratio_margin(const struct side *a, const struct side *b)
-{
-	double va = variance(a) / a->n / (a->mean * a->mean);
-	double vb = variance(b) / b->n / (b->mean * b->mean);
-
-	return va + vb > 0 ? welch_quantile(va, a->n, vb, b->n) * sqrt(va + vb)
-			   : 0;
 }
 
 /* A figure that the schema can write. */
@@ -142,7 +99,7 @@ static double known_figure(double number)
 static int set_side(struct compare_side **to, const struct side *side,
 		    const struct side *other, struct error *err)
 {
-	bool repeats = side->n > 1 && other->n != 1;
+	bool repeats = side->rate.n > 1 && other->rate.n != 1;
 	const struct result *first =
 		side->first ? side->first->info.result : NULL;
 
@@ -152,10 +109,10 @@ static int set_side(struct compare_side **to, const struct side *side,
 	if (!*to)
 		return error_nomem(err, "compare");
 	**to = (struct compare_side){
-		.n = side->n,
-		.rate = side->n ? side->mean : (double)NAN,
+		.n = (uint32_t)side->rate.n,
+		.rate = side->rate.n ? side->rate.value : (double)NAN,
 		.unit = side->unit,
-		.spread = known_figure(repeats ? sqrt(variance(side))
+		.spread = known_figure(repeats ? mean_deviation(&side->rate)
 					       : side->steps),
 		.loss = first && first->loss ? known_figure(first->loss->last)
 					     : (double)NAN,
@@ -195,19 +152,20 @@ static int set_difference(struct compare_difference *to, const struct side *a,
 			  const struct side *b, uint64_t from_step,
 			  struct error *err)
 {
-	bool both = a->n && b->n && a->unit == b->unit;
-	bool repeats = both && a->n > 1 && b->n > 1;
+	bool both = a->rate.n && b->rate.n && a->unit == b->unit;
+	bool repeats = both && a->rate.n > 1 && b->rate.n > 1;
 	bool steps = both && isfinite(a->steps) && isfinite(b->steps);
-	double ratio = both ? b->mean / a->mean : (double)NAN;
-	double margin = repeats ? ratio_margin(a, b) : (double)NAN;
-	bool significant =
-		repeats ? welch(a, b)
-			: fabs(a->mean - b->mean) > a->steps + b->steps;
+	struct ratio ratio = { (double)NAN, (double)NAN, (double)NAN };
+	bool significant = repeats ? mean_differs(&a->rate, &b->rate)
+				   : fabs(a->rate.value - b->rate.value) >
+					     a->steps + b->steps;
 	const char *by = repeats ? "repeats" : steps ? "steps" : NULL;
 
-	to->ratio = known_figure(ratio);
-	to->ratio_low = known_figure(ratio * exp(-margin));
-	to->ratio_high = known_figure(ratio * exp(margin));
+	if (both)
+		ratio = mean_ratio(&b->rate, &a->rate);
+	to->ratio = known_figure(ratio.value);
+	to->ratio_low = known_figure(ratio.low);
+	to->ratio_high = known_figure(ratio.high);
 	to->significant = !by           ? TRUTH_UNKNOWN
 			  : significant ? TRUTH_YES
 					: TRUTH_NO;

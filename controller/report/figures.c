@@ -19,6 +19,12 @@
 #define USAGE(m) .member = MEMBER(OF_USAGE, usage_summary, m), .measured = true
 #define REPEATS(m)                                                             \
 	.member = MEMBER(OF_REPEATS, repeats_info, m), .measured = true
+#define RELATION(m)                                                            \
+	.member = { OF_REPEATS,                                                \
+		    FIELD_(repeats_info, m, FIELD_ENUM,                        \
+			   .names = relation_names),                           \
+		    NULL },                                                    \
+	.measured = true
 #define ALIGNMENT(m)                                                           \
 	.member = MEMBER(OF_ALIGNMENT, alignment_info, m), .measured = true
 
@@ -31,14 +37,14 @@ static const struct report_figure figures[] = {
 	  .place[IN_TABLE] = 2, .title = "repeat", .format = "%.0f",
 	  .optional = true, .labelled = true },
 	{ .name = "state", ROW(info.state),
-	  .place[IN_TABLE] = 15, .title = "state" },
+	  .place[IN_TABLE] = 18, .title = "state" },
 	{ .name = "failure", ROW(info.failure) },
 	{ .name = "text", ROW(info.text) },
 	{ .name = "nodes", ROW(info.nodes),
-	  .place = { [IN_TABLE] = 3, [DROPPED] = 3 },
+	  .place = { [IN_TABLE] = 3, [DROPPED] = 4 },
 	  .title = "nodes", .format = "%.0f" },
 	{ .name = "devices", ROW(info.devices),
-	  .place = { [IN_TABLE] = 4, [DROPPED] = 7 },
+	  .place = { [IN_TABLE] = 4, [DROPPED] = 8 },
 	  .title = "devices", .format = "%.0f" },
 	{ .name = "tokens_per_second_per_device",
 	  RESULT(tokens_per_second_per_device),
@@ -46,28 +52,28 @@ static const struct report_figure figures[] = {
 	{ .name = "tokens_per_second", RESULT(tokens_per_second) },
 	{ .name = "loss_first", LOSS(first) },
 	{ .name = "loss_last", LOSS(last),
-	  .place = { [IN_TABLE] = 8, [DROPPED] = 9 },
+	  .place = { [IN_TABLE] = 11, [DROPPED] = 10 },
 	  .title = "loss", .format = "%.4f",
 	  .published = "loss", .style = PUBLISHED_LOSS },
 	{ .name = "memory_mib", RESULT(memory_mib),
-	  .place = { [IN_TABLE] = 11, [DROPPED] = 8, [IN_CHART] = 3 },
+	  .place = { [IN_TABLE] = 14, [DROPPED] = 9, [IN_CHART] = 3 },
 	  .title = "memory (MiB)", .format = "%.1f",
 	  .chart = "Memory per device", .unit = "MiB",
 	  .limit = MEMBER(OF_RESULT, result, chip_memory_gib),
 	  .limit_scale = 1024,
 	  .limited = "Memory per device (dashed: size of the memory)" },
 	{ .name = "iteration_ms_median", STEPS(median),
-	  .place = { [IN_TABLE] = 13, [DROPPED] = 4 },
+	  .place = { [IN_TABLE] = 16, [DROPPED] = 5 },
 	  .title = "step time (ms)", .format = "%.1f" },
 	{ .name = "iteration_ms_q1", STEPS(q1) },
 	{ .name = "iteration_ms_q3", STEPS(q3) },
 	{ .name = "iteration_n", STEPS(n), .counted = true },
 	{ .name = "steps", RESULT(steps) },
 	{ .name = "wall_s", RESULT(wall_s),
-	  .place = { [IN_TABLE] = 14, [DROPPED] = 1 },
+	  .place = { [IN_TABLE] = 17, [DROPPED] = 1 },
 	  .title = "wall time (s)", .format = "%.1f" },
 	{ .name = "mfu", RESULT(mfu),
-	  .place = { [IN_TABLE] = 6, [IN_CHART] = 2 },
+	  .place = { [IN_TABLE] = 9, [IN_CHART] = 2 },
 	  .title = "MFU (%)", .format = "%.2f", .scale = 100, .optional = true,
 	  .chart = "Model FLOPS utilisation", .unit = "%",
 	  .published = "MFU", .style = PUBLISHED_PERCENT },
@@ -95,11 +101,11 @@ static const struct report_figure figures[] = {
 	{ .name = "repeats_cv_percent", REPEATS(cv_percent) },
 	{ .name = "mfu_palm", RESULT(mfu_palm) },
 	{ .name = "hfu", RESULT(hfu),
-	  .place = { [IN_TABLE] = 7, [DROPPED] = 2 },
+	  .place = { [IN_TABLE] = 10, [DROPPED] = 2 },
 	  .title = "HFU (%)", .format = "%.2f", .scale = 100,
 	  .optional = true },
 	{ .name = "joules_per_token", RESULT(joules_per_token),
-	  .place = { [IN_TABLE] = 12, [DROPPED] = 5, [IN_CHART] = 5 },
+	  .place = { [IN_TABLE] = 15, [DROPPED] = 6, [IN_CHART] = 5 },
 	  .title = "J/token", .format = "%.3f", .optional = true,
 	  .chart = "Energy per token", .unit = "J" },
 	{ .name = "slow_steps",
@@ -137,11 +143,19 @@ static const struct report_figure figures[] = {
 	{ .name = "rate_unit", .rate = row_rate, .is_unit = true,
 	  .measured = true },
 	/* Not in CSV. */
+	{ REPEATS(runs), .says = CELL_RUNS, .optional = true,
+	  .place = { [IN_TABLE] = 6, [DROPPED] = 11 },
+	  .title = "runs", .format = "%.0f" },
+	{ REPEATS(min), .says = CELL_RANGE, .optional = true,
+	  .place = { [IN_TABLE] = 7, [DROPPED] = 3 },
+	  .title = "min-max", .format = "%.0f" },
+	{ RELATION(relation), .says = CELL_RELATION, .optional = true,
+	  .place = { [IN_TABLE] = 8, [DROPPED] = 12 }, .title = "relative" },
 	{ ALIGNMENT(mean_percent),
-	  .place = { [IN_TABLE] = 9, [DROPPED] = 6 },
+	  .place = { [IN_TABLE] = 12, [DROPPED] = 7 },
 	  .title = "loss difference (%)", .format = "%.2f", .optional = true },
 	{ ALIGNMENT(verdict),
-	  .place[IN_TABLE] = 10, .title = "aligned", .optional = true,
+	  .place[IN_TABLE] = 13, .title = "aligned", .optional = true,
 	  .published = "aligned", .style = PUBLISHED_VERDICT },
 	{ ENVIRONMENT("machine"), .place[AS_FACT] = 2, .label = "machine" },
 	{ ORIGIN(cpu), .place[AS_FACT] = 3, .label = "processor" },
@@ -246,6 +260,10 @@ static struct datum field_datum(const struct field *field, const char *key,
 		return number_datum(*(const double *)at);
 	case FIELD_STRING:
 		return text_datum(*(char *const *)at);
+	case FIELD_ENUM:
+		return text_datum(*(const uint32_t *)at
+					  ? field->names[*(const uint32_t *)at]
+					  : NULL);
 	case FIELD_STRINGS:
 		return (struct datum){ .kind = DATUM_LIST,
 				       .number = NAN,

@@ -87,6 +87,9 @@ enum published_style {
 	PUBLISHED_VERDICT, /* "True (baseline)" */
 };
 
+/* What a column says of a cell's row (cells.h). */
+enum cell_text { CELL_NUMBER, CELL_RUNS, CELL_RANGE, CELL_RELATION };
+
 struct report_figure {
 	const char *name; /* in CSV and JSON, which never changes; NULL: not
 			     there */
@@ -96,8 +99,9 @@ struct report_figure {
 						  member: its value, */
 	bool is_unit;                          /* or its unit */
 	bool measured;                         /* only of completed rows */
-	bool time;     /* milliseconds since 1970; 0: unknown */
-	bool counted;  /* 0: unknown */
+	bool time;    /* milliseconds since 1970; 0: unknown */
+	bool counted; /* 0: unknown */
+	enum cell_text says;
 	bool optional; /* a column only if a row has it */
 	bool flagged;  /* marked when the row has flags */
 	bool labelled; /* left out when labels say it */

@@ -3,6 +3,7 @@
 #include "controller/report/report.h"
 
 #include "controller/report/advice.h"
+#include "controller/report/cells.h"
 #include "controller/report/columns.h"
 #include "controller/report/html_charts.h"
 #include "controller/report/html_style.h"
@@ -11,6 +12,7 @@
 #include "controller/report/writer.h"
 #include "controller/results/remarks.h"
 
+#include <math.h>
 #include <stdio.h>
 
 static void html_put_head(struct writer *to, const struct report_about *about)
@@ -90,18 +92,23 @@ static void put_best(struct writer *to, const struct report_row *best,
 		     const struct labels *labels)
 {
 	struct rate rate = row_rate(best);
+	const struct repeats_info *of = best->repeats;
 	char label[LABEL_SIZE];
 
-	writer_printf(to, " The fastest, %s, reached %.1f %s",
+	writer_printf(to, " The fastest, %s, reached %.1f",
 		      labels_row(labels, best->info.cell, best->info.repeat,
 				 label),
-		      rate.value, rate_units[rate.unit]);
+		      rate.value);
+	if (of && of->runs && isfinite(of->margin))
+		writer_printf(to, " ± %.1f", of->margin);
+	writer_printf(to, " %s", rate_units[rate.unit]);
 	if (row_mfu(best) > 0)
 		writer_printf(to, " (MFU %.1f %%)", row_mfu(best) * 100);
 	writer_raw(to, ".");
 }
 
 static void put_outcome(struct writer *to, const struct report_rows *rows,
+			const struct report_rows *shown,
 			const struct labels *labels)
 {
 	size_t completed = 0, failed = 0, suspect = 0;
@@ -111,9 +118,10 @@ static void put_outcome(struct writer *to, const struct report_rows *rows,
 	{
 		suspect += row_flag(row, 0) != NULL;
 		failed += row_failed(row);
-		if (!row_completed(row))
-			continue;
-		completed++;
+		completed += row_completed(row);
+	}
+	ROWS_EACH(row, shown)
+	{
 		if (row_rate(row).value > (best ? row_rate(best).value : 0))
 			best = row;
 	}
@@ -130,11 +138,13 @@ static void put_outcome(struct writer *to, const struct report_rows *rows,
 }
 
 /* The words that all cells share are above the table, not in it. */
-static void html_put_table(struct writer *to, const struct report_rows *rows,
+static void html_put_table(struct writer *to, const struct report_about *about,
+			   const struct report_rows *rows,
 			   const struct labels *labels)
 {
 	struct columns columns;
 	owned(table_clear) struct table table = { 0 };
+	char legend[CELLS_LEGEND];
 
 	columns_choose(rows, true, &columns);
 	columns_table(&columns, rows, labels, &table);
@@ -144,6 +154,28 @@ static void html_put_table(struct writer *to, const struct report_rows *rows,
 	writer_raw(to, "<div class=\"wide\">");
 	table_html(&table, to);
 	writer_raw(to, "</div>\n");
+	if (*cells_legend(about, rows, legend))
+		writer_printf(to, "<p class=\"mute\">%s</p>\n", legend);
+}
+
+/* Single runs below the cells, folded. */
+static void html_put_runs(struct writer *to, const struct report_rows *rows,
+			  const struct report_rows *shown,
+			  const struct labels *labels)
+{
+	struct columns columns;
+	owned(table_clear) struct table table = { 0 };
+
+	if (shown == rows)
+		return;
+	columns_choose(rows, true, &columns);
+	columns_table(&columns, rows, labels, &table);
+	writer_printf(to,
+		      "<details><summary>%zu single runs</summary>"
+		      "<div class=\"wide\">",
+		      rows->count);
+	table_html(&table, to);
+	writer_raw(to, "</div></details>\n");
 }
 
 /* Notes. */
@@ -345,16 +377,22 @@ int report_html(const struct report_about *about,
 		const struct report_rows *rows, struct buffer *out,
 		struct error *err)
 {
+	owned(report_rows_clear) struct report_rows cells = { 0 };
+	const struct report_rows *shown;
 	struct labels labels;
 	struct writer to;
 
+	if (cells_make(rows, about, &cells, err) < 0)
+		return -1;
+	shown = cells_shown(rows, &cells, about);
 	writer_init(&to, out, html_text);
-	labels_find_rows(rows, &labels);
+	labels_find_rows(shown, &labels);
 	html_put_head(&to, about);
-	put_outcome(&to, rows, &labels);
+	put_outcome(&to, rows, shown, &labels);
 	html_put_facts(&to, about, rows);
-	html_put_table(&to, rows, &labels);
-	html_overview(&to, rows, &labels);
+	html_put_table(&to, about, shown, &labels);
+	html_put_runs(&to, rows, shown, &labels);
+	html_overview(&to, rows, shown, &labels);
 	html_put_notes(&to, "Without a result", html_put_failure, rows);
 	html_put_advice(&to, rows);
 	html_put_notes(&to, "Jobs taken over from earlier sweeps", put_origin,

@@ -196,7 +196,7 @@ static void put_overlay(struct writer *to, const char *title, const char *unit,
 }
 
 void html_overview(struct writer *to, const struct report_rows *rows,
-		   const struct labels *labels)
+		   const struct report_rows *shown, const struct labels *labels)
 {
 	size_t start = to->out->size, empty;
 	const struct report_figure *figure;
@@ -214,8 +214,8 @@ void html_overview(struct writer *to, const struct report_rows *rows,
 		for (enum rate_unit unit = figure->rate ? RATE_TOKENS
 							: RATE_NONE;
 		     unit < (figure->rate ? RATE_UNITS : RATE_TOKENS); unit++)
-			put_picture(to, figure, unit, rows, labels);
-	put_scaling(to, rows, labels);
+			put_picture(to, figure, unit, shown, labels);
+	put_scaling(to, shown, labels);
 	put_overlay(to, "Loss of all cells", "", loss_curve, rows, labels);
 	for (size_t unit = RATE_TOKENS; unit < RATE_UNITS; unit++)
 		put_overlay(to, "Throughput of all cells", rate_units[unit],

@@ -12,6 +12,7 @@
  * energy, scaling over nodes; then loss and rate by step.
  */
 void html_overview(struct writer *to, const struct report_rows *rows,
+		   const struct report_rows *shown,
 		   const struct labels *labels);
 
 /* The curves of one row: loss, rate, devices, processors. */

@@ -2,6 +2,7 @@
  */
 #include "controller/report/report.h"
 
+#include "controller/report/cells.h"
 #include "controller/report/columns.h"
 #include "controller/report/labels.h"
 #include "controller/report/suspects.h"
@@ -87,29 +88,6 @@ static void put_subjects(struct writer *to, const struct report_rows *rows)
 	}
 	if (any)
 		writer_raw(to, "\n\n");
-}
-
-/* A line per cell with repeats; the rows of a cell are adjacent. */
-static void put_repeats(struct writer *to, const struct report_rows *rows)
-{
-	const char *before = "";
-	bool any = false;
-
-	ROWS_EACH(row, rows)
-	{
-		const struct repeats_info *repeats = row->repeats;
-
-		if (!repeats || !strcmp(row_cell(row), before))
-			continue;
-		before = row_cell(row);
-		markdown_put_heading(to, "Repeats", &any);
-		writer_printf(to,
-			      "- %s: mean of %llu repeats %.1f %s, "
-			      "standard deviation %.2f, CV %.2f %%\n",
-			      before, (unsigned long long)repeats->n,
-			      repeats->mean, rate_units[row_rate(row).unit],
-			      repeats->stdev, repeats->cv_percent);
-	}
 }
 
 /* List the texts, or lists of texts, of completed rows; return how many. list:
@@ -221,15 +199,32 @@ static void markdown_put_table(struct writer *to,
 	table_markdown(&table, to);
 }
 
-int report_markdown(const struct report_rows *rows, struct buffer *out,
+/* What "±" and "relative" mean. */
+static void markdown_put_legend(struct writer *to,
+				const struct report_about *about,
+				const struct report_rows *shown)
+{
+	char text[CELLS_LEGEND];
+
+	if (*cells_legend(about, shown, text))
+		writer_printf(to, "\n%s\n", text);
+}
+
+int report_markdown(const struct report_about *about,
+		    const struct report_rows *rows, struct buffer *out,
 		    struct error *err)
 {
+	owned(report_rows_clear) struct report_rows cells = { 0 };
+	const struct report_rows *shown;
 	struct writer to;
 
+	if (cells_make(rows, about, &cells, err) < 0)
+		return -1;
+	shown = cells_shown(rows, &cells, about);
 	writer_init(&to, out, markdown_text);
 	put_subjects(&to, rows);
-	markdown_put_table(&to, rows);
-	put_repeats(&to, rows);
+	markdown_put_table(&to, shown);
+	markdown_put_legend(&to, about, shown);
 	markdown_put_notes(&to, "Without a result", row_reason, rows);
 	markdown_put_notes(&to, "Jobs taken over from earlier sweeps",
 			   row_origin, rows);

@@ -2,6 +2,7 @@
  */
 #include "controller/report/report.h"
 
+#include "controller/report/cells.h"
 #include "controller/report/columns.h"
 #include "controller/report/figures.h"
 #include "controller/report/writer.h"
@@ -22,8 +23,9 @@
 struct flat_table {
 	const struct report_about *about;
 	const struct report_rows *rows;
-	struct strings keys;  /* of the matrix */
-	struct columns shown; /* of these, the metrics */
+	const struct report_rows *cells; /* only of JSON */
+	struct strings keys;             /* of the matrix */
+	struct columns shown;            /* of these, the metrics */
 };
 
 /* Write one value of a row; the first has `first` set. */
@@ -161,10 +163,13 @@ static int flat_init(struct flat_table *table, struct error *err)
 typedef void put_fn(struct writer *to, const struct flat_table *table);
 
 static int report_put(const struct report_about *about,
-		      const struct report_rows *rows, escape_fn *escaped,
+		      const struct report_rows *rows,
+		      const struct report_rows *cells, escape_fn *escaped,
 		      put_fn *put, struct buffer *out, struct error *err)
 {
-	struct flat_table table = { .about = about, .rows = rows };
+	struct flat_table table = { .about = about,
+				    .rows = rows,
+				    .cells = cells };
 	struct writer to;
 
 	writer_init(&to, out, escaped);
@@ -256,7 +261,8 @@ static void report_csv_put(struct writer *to, const struct flat_table *table)
 int report_csv(const struct report_about *about, const struct report_rows *rows,
 	       struct buffer *out, struct error *err)
 {
-	return report_put(about, rows, csv_text, report_csv_put, out, err);
+	return report_put(about, rows, NULL, csv_text, report_csv_put, out,
+			  err);
 }
 
 static int report_json_text(struct buffer *out, const char *text,
@@ -331,6 +337,14 @@ static void report_json_put(struct writer *to, const struct flat_table *table)
 		json_row(to, row);
 		between = ",\n";
 	}
+	writer_raw(to, "\n],\n\"cells\": [");
+	between = "\n";
+	ROWS_EACH(cell, table->cells)
+	{
+		writer_raw(to, between);
+		json_row(to, cell);
+		between = ",\n";
+	}
 	writer_raw(to, "\n]}\n");
 }
 
@@ -338,6 +352,10 @@ int report_json(const struct report_about *about,
 		const struct report_rows *rows, struct buffer *out,
 		struct error *err)
 {
-	return report_put(about, rows, report_json_text, report_json_put, out,
-			  err);
+	owned(report_rows_clear) struct report_rows cells = { 0 };
+
+	if (cells_make(rows, about, &cells, err) < 0)
+		return -1;
+	return report_put(about, rows, &cells, report_json_text,
+			  report_json_put, out, err);
 }

@@ -30,6 +30,9 @@
  *	   "devices": [{"node": "n1", "device": "0", "power_w": curve,
  *	     "temp_c": curve, "util_pct": curve, "mem_used_mib": curve}]}
  *
+ * Tables for people have a row for each cell, with means over its repeats, if
+ * any cell has repeats (cells.h); else for each run.
+ *
  * Only completed rows show results; other rows show state, failure class and
  * sentence. A result with a flag is marked, and the flag is explained below the
  * table.
@@ -48,7 +51,8 @@
  * cell and per flag, and the provenance. Texts are escaped: nothing in a row
  * can add a column, a line or a tag.
  */
-int report_markdown(const struct report_rows *rows, struct buffer *out,
+int report_markdown(const struct report_about *about,
+		    const struct report_rows *rows, struct buffer *out,
 		    struct error *err);
 
 /* Append one self-contained HTML page without scripts: the facts of the sweep,
@@ -79,7 +83,9 @@ int report_csv(const struct report_about *about, const struct report_rows *rows,
 	       struct buffer *out, struct error *err);
 
 /* {"version": REPORT_VERSION, "formula": N, "table": [the rows of the table],
- * "rows": [the rows]} and a newline; one row per line.
+ * "rows": [the rows], "cells": [{"cell", the means of its repeats...}]} and a
+ * newline; one row per line. A cell is a row in which numbers are means
+ * (cells.h).
  */
 int report_json(const struct report_about *about,
 		const struct report_rows *rows, struct buffer *out,

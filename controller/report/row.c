@@ -11,12 +11,31 @@
 #include <string.h>
 #include <time.h>
 
+const char *const relation_names[RELATIONS + 1] = {
+	[RELATION_NONE] = "",
+	[RELATION_BEST] = "best",
+	[RELATION_BASELINE] = "baseline",
+	[RELATION_SAME] = "same",
+	[RELATION_SLOWER] = "slower",
+	[RELATION_FASTER] = "faster",
+};
+
 /* clang-format off */
 static const struct schema repeats_info_schema = SCHEMA(repeats_info,
 	FIELD(repeats_info, n),
 	FIELD_FIGURE(repeats_info, mean),
 	FIELD_FIGURE(repeats_info, stdev),
-	FIELD_FIGURE(repeats_info, cv_percent));
+	FIELD_FIGURE(repeats_info, cv_percent),
+	FIELD_KNOWN(repeats_info, margin),
+	FIELD_KNOWN(repeats_info, min),
+	FIELD_KNOWN(repeats_info, max),
+	FIELD_OPTIONAL(repeats_info, runs),
+	FIELD_OPTIONAL(repeats_info, completed),
+	FIELD_OPTIONAL(repeats_info, failed),
+	FIELD_KNOWN(repeats_info, relative),
+	FIELD_KNOWN(repeats_info, relative_margin),
+	FIELD_(repeats_info, relation, FIELD_ENUM, .names = relation_names,
+	       .optional = true));
 
 static const struct schema alignment_info_schema = SCHEMA(alignment_info,
 	FIELD(alignment_info, verdict),
@@ -131,7 +150,13 @@ bool row_completed(const struct report_row *row)
 
 struct rate row_rate(const struct report_row *row)
 {
-	return result_rate(row_completed(row) ? row->info.result : NULL);
+	struct rate rate =
+		result_rate(row_completed(row) ? row->info.result : NULL);
+
+	/* Steps per second of a mean time are not the mean. */
+	if (rate.unit && row->repeats && row->repeats->runs)
+		rate.value = row->repeats->mean;
+	return rate;
 }
 
 enum rate_unit rows_unit(const struct report_rows *rows)

@@ -15,10 +15,29 @@
 
 #include <stdint.h>
 
+/* How a cell's rate compares with that of another cell. */
+enum relation {
+	RELATION_NONE,
+	RELATION_BEST,     /* it is the best one */
+	RELATION_BASELINE, /* it is the baseline */
+	RELATION_SAME,     /* within the interval */
+	RELATION_SLOWER,
+	RELATION_FASTER,
+	RELATIONS
+};
+extern const char *const relation_names[RELATIONS + 1];
+
 /* The completed repeats of a cell (anomalies.h). */
 struct repeats_info {
-	uint64_t n;
+	uint64_t n;                     /* that have a rate */
 	double mean, stdev, cv_percent; /* of their rates */
+	double margin; /* half the width of the mean's 95 % interval; NAN */
+	double min, max;
+	/* Only in the row of a cell (cells.h): */
+	uint64_t runs, completed, failed;
+	double relative; /* the faster rate over the slower one; NAN: none */
+	double relative_margin; /* half its 95 % interval; NAN: not known */
+	uint32_t relation;
 };
 
 /* The losses of a row against its baseline (compare.h). */
@@ -82,7 +101,7 @@ int rows_gather(struct report_rows *rows, struct error *err);
 
 bool row_completed(const struct report_row *row);
 
-/* The rate of a completed row; others have none. */
+/* The rate of a completed row; others have none. Of a cell the mean. */
 struct rate row_rate(const struct report_row *row);
 
 /* The unit of all rates of these rows; RATE_NONE: there are none, or they

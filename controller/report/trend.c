@@ -3,6 +3,7 @@
 #include "controller/report/trend.h"
 
 #include "controller/report/labels.h"
+#include "controller/report/means.h"
 
 #include <math.h>
 #include <string.h>
@@ -120,21 +121,19 @@ static struct trend_point *point_of(struct trend_cell *cell,
 
 static void add_changes(struct trend_cell *cell)
 {
-	double n = 0, mean = 0, squares = 0;
+	struct mean before = { 0 };
 
 	for (size_t i = 0; i < cell->points_count; i++) {
 		struct trend_point *point = &cell->points[i];
-		double difference = point->rate - mean;
-		double deviation = n > 1 ? sqrt(squares / (n - 1)) : 0;
-		double fall =
-			fmax(mean * TREND_FALL_PERCENT / 100, 2 * deviation);
+		double difference = point->rate - before.value;
+		double fall = fmax(before.value * TREND_FALL_PERCENT / 100,
+				   2 * mean_deviation(&before));
 
 		point->change_percent =
-			n > 0 ? difference / mean * 100 : (double)NAN;
-		point->regression = n > 0 && -difference > fall;
-		n++;
-		mean += difference / n;
-		squares += difference * (point->rate - mean);
+			before.n ? difference / before.value * 100
+				 : (double)NAN;
+		point->regression = before.n && -difference > fall;
+		mean_add(&before, point->rate);
 	}
 }
 

@@ -43,4 +43,41 @@ run cli compare 1 2
 like "$out" 'sample/p/s 1 +sample/p/s 2(.|\n)*40.0(.|\n)*40.0' "in a comparison"
 run cli trend counts
 like "$out" 'SWEEP .*sample/p/s(.|\n)* 40.0 ' "and in a trend"
+
+# A row of a cell: two repeats of each, of which one fails.
+mkdir -p "$BED/host/cells"
+for rate in 10 20; do
+	lines 1 40 $rate.0 >"$BED/host/cells/$rate-1"
+	lines 1 40 $((rate + 1)).0 >"$BED/host/cells/$rate-2"
+done
+rm "$BED/host/cells/10-2"
+must submit - <<END
+sweep: cells
+image: $TOOL_IMAGE
+log: auto
+retries: 0
+repeat: 2
+matrix: {rate: [10, 20]}
+mounts: [{host: $BED/host/cells, container: /host}]
+command: [/tool, show, "/host/\${rate}-\${ROUND}"]
+END
+must wait_sweep 3 60
+run cli report 3
+like "$out" '\| rate=20 .*\| 20\.5 ± 6\.4 .*\| +2 \|.*20\.0-21\.0.*best' \
+	"a cell is a row: mean, interval, runs, range"
+like "$out" '\| rate=10 .*\| 10\.0 .*1 of 2, 1 failed .*2\.05 x slower' \
+	"also one of which a run failed, compared with the best"
+run cli report 3 --runs
+is "$(grep -c '| rate=' <<<"$out")" 4 "single runs are rows, if asked for"
+run cli report 3 --baseline rate=10
+like "$out" 'rate=20 .*2\.05 x faster(.|\n)*Relative to rate=10' \
+	"another cell can be the baseline"
+cli report 3 --format json >"$BED/last.json"
+run cli report 3 --baseline "$BED/last.json"
+like "$out" 'rate=20 .*1\.000 ± [0-9.]+, same(.|\n)*Relative to .*last\.json' \
+	"or an earlier report"
+echo '{"rows": [{"cell": 3}]}' >"$BED/bad.json"
+run cli report 3 --baseline "$BED/bad.json"
+is "$rc" 2 "a file that is no report is refused"
+like "$err" 'bad.json: row 1: cell: ' "with the fault"
 done_testing

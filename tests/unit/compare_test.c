@@ -226,7 +226,8 @@ static void test_align_in_sweep(void)
 	   "a loss that becomes no number is not aligned");
 	is(verdict(&rows, 5), "False", "nor is one without a common step");
 	is(rows.items[2].alignment->baseline, "job 2", "which job is told");
-	ok(report_markdown(&rows, &out, NULL) == 0 &&
+	ok(report_markdown(&(struct report_about){ 0 }, &rows, &out, NULL) ==
+			   0 &&
 		   strstr(out.data, "| loss difference (%) | aligned  |"),
 	   "the table has columns for it");
 	report_rows_clear(&rows);

@@ -59,10 +59,6 @@ static const char markdown[] =
 "| a\\|b_c\\_\\`x\\` \"q\",\xc3\xa4 \\_d\\_ |      0 |     1 |       1 |         - |      - |            - |              - |             - | failed: exit |\n"
 "| d                         |      0 |     1 |       1 |         - |      - |            - |              - |             - | running      |\n"
 "\n"
-"Repeats:\n"
-"\n"
-"- b: mean of 2 repeats 9.5 token/p/s, standard deviation 0.71, CV 7.44 %\n"
-"\n"
 "Without a result:\n"
 "\n"
 "- job 3, a\\|b_c\\_\\`x\\` \"q\",\xc3\xa4 \\_d\\_: exit: rank 1 exited \\| 1\n"
@@ -125,7 +121,13 @@ static int json_of(const struct report_rows *rows, struct buffer *out,
 	return report_json(&about, rows, out, err);
 }
 
-static report_fn *const reports[] = { report_markdown, csv_of, json_of, html };
+static int markdown_of(const struct report_rows *rows, struct buffer *out,
+		       struct error *err)
+{
+	return report_markdown(&about, rows, out, err);
+}
+
+static report_fn *const reports[] = { markdown_of, csv_of, json_of, html };
 
 #define REPORTS (sizeof(reports) / sizeof(reports[0]))
 
@@ -136,7 +138,7 @@ static void test_good(void)
 	cJSON *back;
 
 	buffer_init(&out, 100000);
-	ok(report_markdown(&rows, &out, NULL) == 0, "a table is made");
+	ok(report_markdown(&about, &rows, &out, NULL) == 0, "a table is made");
 	is(out.data, markdown, "as people read it");
 	buffer_clear(&out);
 	ok(csv_of(&rows, &out, NULL) == 0, "CSV is made");
@@ -146,7 +148,7 @@ static void test_good(void)
 	back = cJSON_Parse(out.data);
 	same = rows_of_json(cJSON_GetObjectItem(back, "rows"));
 	buffer_consume(&out, out.size);
-	report_markdown(&same, &out, NULL);
+	report_markdown(&about, &same, &out, NULL);
 	is(out.data, markdown, "with the rows as they are");
 	report_rows_clear(&same);
 	cJSON_Delete(back);
@@ -170,7 +172,7 @@ static void test_optional_columns(void)
 	struct report_rows rows = rows_of_text(text);
 
 	buffer_init(&out, 100000);
-	report_markdown(&rows, &out, NULL);
+	report_markdown(&about, &rows, &out, NULL);
 	ok(strstr(out.data, "| rate | MFU (%) | loss |  acc | "
 			    "bandwidth_gbps | memory (MiB) | J/token |"),
 	   "what any completed row measured is a column, once");
@@ -425,13 +427,13 @@ static void test_empty(void)
 	int lines = 0;
 
 	buffer_init(&out, 100000);
-	ok(report_markdown(&rows, &out, NULL) == 0, "no rows, a table");
+	ok(report_markdown(&about, &rows, &out, NULL) == 0, "no rows, a table");
 	for (line = out.data; (line = strchr(line, '\n')); line++)
 		lines++;
 	is_int(lines, 2, "of a head only");
 	buffer_clear(&out);
 	json_of(&rows, &out, NULL);
-	ok(strstr(out.data, "\"table\": [\n],\n\"rows\": [\n]}\n"),
+	ok(strstr(out.data, "\"table\": [\n],\n\"rows\": [\n],\n\"cells\": [\n]}\n"),
 	   "no rows, JSON");
 }
 

@@ -28,7 +28,8 @@ static void show(const char *json)
 	shown = NULL;
 	cli.out = open_memstream(&shown, &size);
 	cli.err = cli.out;
-	ok(results_table(&cli, &rows, NULL) == 0, "a table is printed");
+	ok(results_table(&cli, &(struct report_about){ 0 }, &rows, NULL) == 0,
+	   "a table is printed");
 	fclose(cli.out);
 }
 

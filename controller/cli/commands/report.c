@@ -13,6 +13,8 @@ struct report_options {
 	struct options common;
 	const char *style;
 	const char *language;
+	const char *baseline;
+	bool runs;
 	bool recompute;
 };
 
@@ -25,6 +27,8 @@ static int report_command(struct cli *cli, struct error *err)
 		.reference = given->style && !strcmp(given->style, "reference"),
 		.language = given->language,
 		.recompute = given->recompute,
+		.runs = given->runs,
+		.baseline = given->baseline,
 	};
 	uint64_t sweep;
 
@@ -56,6 +60,12 @@ static const struct option_rule rules[] = {
 	{ OPTION(report_options, "language", 0, OPTION_WORD, language, "WORD"),
 	  .words = language_names,
 	  .help = "language of a reference page: en or zh" },
+	{ OPTION(report_options, "runs", 0, OPTION_FLAG, runs, NULL),
+	  .help = "a row for each run, not for each cell" },
+	{ OPTION(report_options, "baseline", 0, OPTION_TEXT, baseline,
+		 "CELL|SWEEP|FILE"),
+	  .help = "compare each cell with this cell, with the same cell of "
+		  "another sweep, or of a report's JSON" },
 	{ OPTION(report_options, "recompute", 0, OPTION_FLAG, recompute, NULL),
 	  .help = "compute the results again from the stored logs, and list "
 		  "differences" },

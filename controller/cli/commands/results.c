@@ -4,7 +4,9 @@
 #include "controller/cli/command.h"
 #include "controller/cli/commands/recompute_results.h"
 #include "controller/view/render.h"
+#include "controller/cli/commands/baseline.h"
 #include "controller/report/anomalies.h"
+#include "controller/report/cells.h"
 #include "controller/report/columns.h"
 #include "controller/report/compare.h"
 #include "controller/report/labels.h"
@@ -39,18 +41,20 @@ int results_format(const struct report_rows *rows,
 {
 	const char *format = form->format ? form->format : "markdown";
 	enum language language = language_of(form);
+	static const struct report_about nothing;
+	const struct report_about *about = form->about ? form->about : &nothing;
 
 	if (!strcmp(format, "csv"))
-		return report_csv(form->about, rows, out, err);
+		return report_csv(about, rows, out, err);
 	if (!strcmp(format, "json"))
-		return report_json(form->about, rows, out, err);
+		return report_json(about, rows, out, err);
 	if (!strcmp(format, "html"))
 		return form->reference
-			       ? report_reference_html(form->about, rows,
-						       language, out, err)
-			       : report_html(form->about, rows, out, err);
+			       ? report_reference_html(about, rows, language,
+						       out, err)
+			       : report_html(about, rows, out, err);
 	return form->reference ? report_reference(rows, language, out, err)
-			       : report_markdown(rows, out, err);
+			       : report_markdown(about, rows, out, err);
 }
 
 /* Add to the rows of a sweep their curves. */
@@ -380,19 +384,27 @@ static int print_suspects(struct cli *cli, const struct report_rows *rows,
 	return 0;
 }
 
-int results_table(struct cli *cli, const struct report_rows *rows,
-		  struct error *err)
+int results_table(struct cli *cli, const struct report_about *about,
+		  const struct report_rows *rows, struct error *err)
 {
+	owned(report_rows_clear) struct report_rows cells = { 0 };
+	const struct report_rows *shown;
+	char legend[CELLS_LEGEND], clean[2 * CELLS_LEGEND];
 	struct labels labels;
 
 	if (!rows->count) {
 		cli_say(cli, "no jobs");
 		return 0;
 	}
-	labels_find_rows(rows, &labels);
-	print_head(cli, rows, &labels);
-	if (shown_rows_print(cli, rows, &labels, err) < 0)
+	if (cells_make(rows, about, &cells, err) < 0)
 		return -1;
+	shown = cells_shown(rows, &cells, about);
+	labels_find_rows(shown, &labels);
+	print_head(cli, rows, &labels);
+	if (shown_rows_print(cli, shown, &labels, err) < 0)
+		return -1;
+	if (*cells_legend(about, shown, legend))
+		fprintf(cli->out, "%s\n", escape(legend, clean, sizeof(clean)));
 	print_failures(cli, rows, &labels);
 	return print_suspects(cli, rows, &labels, err);
 }
@@ -406,11 +418,13 @@ static bool is_for_terminal(const struct cli *cli,
 int results_show(struct cli *cli, const struct report_rows *rows,
 		 const struct results_form *form, struct error *err)
 {
+	static const struct report_about nothing;
 	owned(buffer_clear) struct buffer text;
 
 	buffer_init(&text, RESULTS_MAX);
 	if (is_for_terminal(cli, form))
-		return results_table(cli, rows, err);
+		return results_table(cli, form->about ? form->about : &nothing,
+				     rows, err);
 	if (results_format(rows, form, &text, err) < 0)
 		return -1;
 	fwrite(text.data, 1, text.size, cli->out);
@@ -422,6 +436,7 @@ int results_print(struct cli *cli, struct client *client, uint64_t sweep,
 {
 	owned(results_about_clear) struct results_about about = { 0 };
 	owned(report_rows_clear) struct report_rows rows = { 0 };
+	owned(baseline_clear) struct baseline baseline = { 0 };
 	struct results_form full = *form;
 	bool html = form->format && !strcmp(form->format, "html");
 
@@ -432,5 +447,9 @@ int results_print(struct cli *cli, struct client *client, uint64_t sweep,
 	     results_about_read(&about, client, sweep, html, err) < 0))
 		return -1;
 	full.about = &about.about;
+	about.about.runs = form->runs;
+	if (form->baseline && baseline_read(&baseline, client, form->baseline,
+					    &about.about, err) < 0)
+		return -1;
 	return results_show(cli, &rows, &full, err);
 }

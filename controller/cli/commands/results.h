@@ -46,8 +46,11 @@ struct results_form {
 	const char *format;   /* "markdown" (default), "csv", "json", "html" */
 	bool reference;       /* the page of controller/report/reference.h */
 	const char *language; /* of the reference page: "en" (default), "zh" */
-	const struct report_about *about; /* not for Markdown */
-	bool recompute; /* results_print(): recompute from the stored logs */
+	const struct report_about *about; /* NULL: nothing is known */
+	/* Of results_print(): */
+	bool recompute;       /* from the stored logs */
+	bool runs;            /* show single runs */
+	const char *baseline; /* baseline.h; NULL: none */
 };
 
 /* Append the report to *out. */
@@ -60,8 +63,8 @@ int results_format(const struct report_rows *rows,
  * by the keys in which the rows differ. Columns that do not fit are left out,
  * the least important first, and named below the table.
  */
-int results_table(struct cli *cli, const struct report_rows *rows,
-		  struct error *err);
+int results_table(struct cli *cli, const struct report_about *about,
+		  const struct report_rows *rows, struct error *err);
 
 /* Print rows: without a format, a terminal gets results_table(). */
 int results_show(struct cli *cli, const struct report_rows *rows,
