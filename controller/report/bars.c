@@ -119,13 +119,16 @@ static void bars_put_legend(struct writer *to, const struct bars *bars)
 {
 	size_t more = bars->count > BARS_MAX ? bars->count - BARS_MAX : 0;
 
-	if (bars->groups_count < 2 && !more)
+	if (bars->groups_count < 2 && !more && !bars->note)
 		return;
 	writer_raw(to, "<figcaption>");
 	for (size_t i = 0; bars->groups_count > 1 && i < bars->groups_count;
 	     i++)
 		writer_printf(to, "<span class=\"k%zu\">%s</span> ",
 			      i % COLOURS, bars->groups[i]);
+	if (bars->note)
+		writer_printf(to, "<span class=\"mute\">%s</span> ",
+			      bars->note);
 	if (more)
 		writer_printf(to, "<span class=\"mute\">and %zu more</span>",
 			      more);

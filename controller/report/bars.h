@@ -25,6 +25,7 @@ struct bar {
 struct bars {
 	const char *title;
 	const char *unit;
+	const char *note; /* what the lines of bars mean, or NULL */
 	struct bar *bars;
 	size_t count;
 	char groups[BARS_GROUPS_MAX][BARS_GROUP_SIZE]; /* a legend names them,

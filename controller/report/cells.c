@@ -247,11 +247,10 @@ static void cell_relate(struct report_row *cell, const struct report_row *to,
 	ratio = slower ? mean_ratio(&other, &own) : mean_ratio(&own, &other);
 	of->relative = ratio.value;
 	of->relative_margin = (ratio.high - ratio.low) / 2;
-	of->relation = own.value == other.value || (own.n > 1 && other.n > 1 &&
-						    !mean_differs(&own, &other))
-			       ? RELATION_SAME
-		       : slower ? RELATION_SLOWER
-				: RELATION_FASTER;
+	/* Of single runs no interval is known. */
+	of->relation = ratio.value == 1 || ratio.low <= 1 ? RELATION_SAME
+		       : slower                           ? RELATION_SLOWER
+							  : RELATION_FASTER;
 }
 
 const struct report_row *cells_named(const struct report_rows *cells,

@@ -163,19 +163,26 @@ static void put_axes(const struct plot *plot)
 	}
 }
 
-static void plot_put_line(const struct plot *plot, size_t line)
+/* The class of a group's line; later ones are dashed, too. */
+static void plot_begin_line(const struct plot *plot, size_t group)
 {
-	const char *dashes = line < COLOURS / 2 ? ""
-			     : line < COLOURS   ? " stroke-dasharray=\"6 2\""
-						: " stroke-dasharray=\"2 2\"";
+	const char *dashes = group < COLOURS / 2 ? ""
+			     : group < COLOURS   ? " stroke-dasharray=\"6 2\""
+						 : " stroke-dasharray=\"2 2\"";
+
+	writer_printf(plot->to, "<path class=\"l%zu\" fill=\"none\"",
+		      group % COLOURS);
+	writer_raw(plot->to, dashes);
+	writer_raw(plot->to, " d=\"");
+}
+
+static void plot_put_line(const struct plot *plot, size_t line, size_t group)
+{
 	bool pen = false;
 	const cJSON *point;
 	double x, y;
 
-	writer_printf(plot->to, "<path class=\"l%zu\" fill=\"none\"",
-		      line % COLOURS);
-	writer_raw(plot->to, dashes);
-	writer_raw(plot->to, " d=\"");
+	plot_begin_line(plot, group);
 	cJSON_ArrayForEach(point, plot->lines[line]->points)
 	{
 		if (!point_read(point, &x, &y)) {
@@ -190,14 +197,39 @@ static void plot_put_line(const struct plot *plot, size_t line)
 	writer_raw(plot->to, "\"/>\n");
 }
 
-static void plot_put_legend(const struct plot *plot)
+/* The lines behind the group that begins with this one. */
+static size_t group_end(const struct plot *plot, size_t line)
 {
-	if (plot->count < 2 || plot->count > CHART_LEGEND_MAX)
+	size_t end = line + 1;
+
+	while (end < plot->count &&
+	       plot->lines[end]->group == plot->lines[line]->group)
+		end++;
+	return end;
+}
+
+static size_t plot_groups(const struct plot *plot)
+{
+	size_t groups = 0;
+
+	for (size_t i = 0; i < plot->count; i = group_end(plot, i))
+		groups++;
+	return groups;
+}
+
+static void plot_put_legend(const struct plot *plot, const char *note)
+{
+	size_t groups = plot_groups(plot), group = 0;
+	bool named = groups > 1 && groups <= CHART_LEGEND_MAX;
+
+	if (!named && !note)
 		return;
 	writer_raw(plot->to, "<figcaption>");
-	for (size_t i = 0; i < plot->count; i++)
+	for (size_t i = 0; named && i < plot->count; i = group_end(plot, i))
 		writer_printf(plot->to, "<span class=\"k%zu\">%s</span> ",
-			      i % COLOURS, plot->lines[i]->name);
+			      group++ % COLOURS, plot->lines[i]->name);
+	if (note)
+		writer_printf(plot->to, "<span class=\"mute\">%s</span>", note);
 	writer_raw(plot->to, "</figcaption>\n");
 }
 
@@ -207,13 +239,14 @@ struct band {
 	size_t count[STRETCHES];
 };
 
-static void band_fill(struct band *band, const struct plot *plot)
+static void band_fill(struct band *band, const struct plot *plot, size_t from,
+		      size_t end)
 {
 	double width = fmax(plot->last - plot->first, 1e-9) / STRETCHES;
 	const cJSON *point;
 	double x, y;
 
-	for (size_t i = 0; i < plot->count; i++)
+	for (size_t i = from; i < end; i++)
 		cJSON_ArrayForEach(point, plot->lines[i]->points)
 		{
 			size_t at;
@@ -255,15 +288,18 @@ static void put_edge(const struct plot *plot, const struct band *band,
 	}
 }
 
-static void put_band(const struct plot *plot)
+static void put_band(const struct plot *plot, size_t from, size_t end,
+		     size_t group)
 {
 	struct band band = { 0 };
 
-	band_fill(&band, plot);
-	writer_raw(plot->to, "<path class=\"band\" d=\"");
+	band_fill(&band, plot, from, end);
+	writer_printf(plot->to, "<path class=\"band f%zu\" d=\"",
+		      group % COLOURS);
 	put_edge(plot, &band, band.high, false);
 	put_edge(plot, &band, band.low, true);
-	writer_raw(plot->to, "Z\"/>\n<path class=\"l0\" fill=\"none\" d=\"");
+	writer_raw(plot->to, "Z\"/>\n");
+	plot_begin_line(plot, group);
 	put_edge(plot, &band, band.mean, false);
 	writer_raw(plot->to, "\"/>\n");
 }
@@ -287,12 +323,14 @@ void chart_svg(struct writer *to, const struct chart *chart)
 		      HEIGHT - 8, chart->x_label, WIDTH - RIGHT,
 		      chart->y_label);
 	put_axes(&plot);
-	if (chart->band && plot.count > CHART_LEGEND_MAX)
-		put_band(&plot);
-	else
-		for (size_t i = 0; i < plot.count; i++)
-			plot_put_line(&plot, i);
+	for (size_t i = 0, end, group = 0; i < plot.count; i = end, group++) {
+		end = group_end(&plot, i);
+		if (end - i > 1)
+			put_band(&plot, i, end, group);
+		else
+			plot_put_line(&plot, i, group);
+	}
 	writer_raw(to, "</svg>\n");
-	plot_put_legend(&plot);
+	plot_put_legend(&plot, chart->note);
 	writer_raw(to, "</figure>\n");
 }

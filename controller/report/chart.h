@@ -13,11 +13,13 @@
 #include <stdbool.h>
 
 #define CHART_LINES_MAX 1024
-#define CHART_POINTS_MIN 3 /* shorter lines are not drawn */
-#define CHART_LEGEND_MAX 8 /* lines that the legend names */
+#define CHART_POINTS_MIN 3  /* shorter lines are not drawn */
+#define CHART_LEGEND_MAX 12 /* groups that the legend names */
 
 struct chart_line {
-	const char *name;
+	const char *name; /* of its group, in the legend */
+	size_t group; /* lines next to each other with one number: their mean,
+			 in a band from the lowest to the highest */
 	const cJSON *points; /* [[x, y] ...] sorted by x; y null: a gap */
 };
 
@@ -27,10 +29,8 @@ struct chart {
 	const char *y_label;
 	struct chart_line lines[CHART_LINES_MAX];
 	size_t count;
-	bool from_zero; /* the y axis begins at 0 */
-	bool band; /* draw more than CHART_LEGEND_MAX lines as their mean, in a
-		    * band from minimum to maximum
-		    */
+	bool from_zero;   /* the y axis begins at 0 */
+	const char *note; /* below it, or NULL */
 };
 
 /* Does the curve have enough finite points to be drawn? */

@@ -30,7 +30,8 @@ static void add_column(struct columns *columns,
 			 : figure->rate && columns->unit
 				 ? rate_units[columns->unit]
 				 : figure->title,
-		.right = !figure || figure->format,
+		.right = !figure || figure->format ||
+			 figure->says == CELL_RELATION,
 	};
 	columns->figures[columns->count] = figure;
 	columns->metrics[columns->count] = metric;
@@ -162,7 +163,7 @@ static void write_runs(const struct repeats_info *of, char text[64])
 			    (unsigned long long)of->failed);
 }
 
-/* "1.27 ± 0.01 x slower" */
+/* "1.27 ± 0.01 × slower" */
 static void write_relation(const struct repeats_info *of, char text[64])
 {
 	bool known = isfinite(of->relative_margin);
@@ -175,7 +176,7 @@ static void write_relation(const struct repeats_info *of, char text[64])
 		text_append(text, 64, " ± %.*f", digits, of->relative_margin);
 	text_append(text, 64, "%s%s",
 		    of->relation == RELATION_SAME ? ", "
-		    : isfinite(of->relative)      ? " x "
+		    : isfinite(of->relative)      ? " × "
 						  : "",
 		    relation_names[of->relation]);
 }
@@ -249,6 +250,83 @@ void columns_droppable(const struct columns *columns,
 
 /* Tables. */
 
+/* The value of the row's key with this index, and whether its name is that key;
+ * "": it has fewer keys.
+ */
+static bool key_value(const struct labels *labels, const struct report_row *row,
+		      size_t index, char key[COLUMNS_KEY_SIZE],
+		      char value[LABEL_SIZE])
+{
+	char label[LABEL_SIZE];
+	const char *rest =
+		labels_row(labels, row->info.cell, row->info.repeat, label);
+	const char *word, *equals;
+	size_t length;
+
+	/* Nodes have their own column. */
+	do
+		length = labels_next(&rest, &word);
+	while (length && (!strncmp(word, "nodes=", 6) || index--));
+	equals = length ? memchr(word, '=', length) : NULL;
+	if (!equals || equals - word >= COLUMNS_KEY_SIZE)
+		return false;
+	snprintf(key, COLUMNS_KEY_SIZE, "%.*s", (int)(equals - word), word);
+	snprintf(value, LABEL_SIZE, "%.*s",
+		 (int)(length - (size_t)(equals + 1 - word)), equals + 1);
+	return true;
+}
+
+/* Have all rows exactly these keys? */
+static bool rows_have_keys(const struct columns *columns,
+			   const struct report_rows *rows,
+			   const struct labels *labels)
+{
+	char key[COLUMNS_KEY_SIZE], value[LABEL_SIZE];
+
+	ROWS_EACH(row, rows)
+	{
+		for (size_t k = 0; k < columns->keys_count; k++)
+			if (!key_value(labels, row, k, key, value) ||
+			    strcmp(key, columns->keys[k]) != 0)
+				return false;
+		if (row->info.repeat ||
+		    key_value(labels, row, columns->keys_count, key, value))
+			return false;
+	}
+	return true;
+}
+
+void columns_split(struct columns *columns, const struct report_rows *rows,
+		   const struct labels *labels)
+{
+	char value[LABEL_SIZE];
+
+	while (rows->count && columns->keys_count < COLUMNS_KEYS_MAX &&
+	       key_value(labels, rows->items, columns->keys_count,
+			 columns->keys[columns->keys_count], value))
+		columns->keys_count++;
+	if (!rows_have_keys(columns, rows, labels))
+		columns->keys_count = 0;
+	if (!columns->keys_count)
+		return;
+	memmove(columns->heads + columns->keys_count, columns->heads + 1,
+		columns->count * sizeof(*columns->heads));
+	for (size_t k = 0; k < columns->keys_count; k++)
+		columns->heads[k] =
+			(struct column){ .title = columns->keys[k] };
+}
+
+static void columns_add_keys(const struct columns *columns,
+			     const struct report_row *row,
+			     const struct labels *labels, struct table *table)
+{
+	char key[COLUMNS_KEY_SIZE], value[LABEL_SIZE];
+
+	for (size_t k = 0; k < columns->keys_count; k++)
+		table_text(table,
+			   key_value(labels, row, k, key, value) ? value : "");
+}
+
 static void find_best(const struct report_rows *rows, double best[RATE_UNITS])
 {
 	ROWS_EACH(row, rows)
@@ -287,7 +365,9 @@ void columns_table(const struct columns *columns,
 	*table = (struct table){ .columns = columns->heads };
 	ROWS_EACH(row, rows)
 	{
-		for (size_t c = 0; c < columns->count; c++)
+		columns_add_keys(columns, row, labels, table);
+		for (size_t c = columns->keys_count > 0; c < columns->count;
+		     c++)
 			columns_add_cell(columns, c, row, labels, best, table);
 	}
 }

@@ -16,14 +16,20 @@
 #include <stddef.h>
 
 #define COLUMNS_MAX 32
+#define COLUMNS_KEYS_MAX 4
+#define COLUMNS_KEY_SIZE 64
 /* Bytes of a table cell with the NUL; longer texts are cut. */
 #define COLUMN_TEXT 320
 
 struct columns {
-	struct column heads[COLUMNS_MAX + 1];             /* of a table */
-	const struct report_figure *figures[COLUMNS_MAX]; /* NULL: a metric */
+	struct column
+		heads[COLUMNS_MAX + COLUMNS_KEYS_MAX + 1]; /* of a table */
+	const struct report_figure *figures[COLUMNS_MAX];  /* NULL: a metric */
 	const char *metrics[COLUMNS_MAX]; /* borrowed from the rows, or NULL */
 	size_t count;
+	/* Keys of the cells, instead of the column of their names; none: 0. */
+	char keys[COLUMNS_KEYS_MAX][COLUMNS_KEY_SIZE];
+	size_t keys_count;
 	enum rate_unit unit; /* of all rates; RATE_NONE: each says its own */
 	int digits;          /* of rates, behind the point */
 };
@@ -34,6 +40,12 @@ struct columns {
  */
 void columns_choose(const struct report_rows *rows, bool labelled,
 		    struct columns *columns);
+
+/* Give each key in which the cells differ a column, instead of their names: if
+ * all have the same keys, at most COLUMNS_KEYS_MAX, and no row is a repeat.
+ */
+void columns_split(struct columns *columns, const struct report_rows *rows,
+		   const struct labels *labels);
 
 /* The text of a row in a column, not escaped. A value with a flag ends in "
  * (!)". Returns text.

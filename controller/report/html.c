@@ -147,11 +147,13 @@ static void html_put_table(struct writer *to, const struct report_about *about,
 	char legend[CELLS_LEGEND];
 
 	columns_choose(rows, true, &columns);
+	columns_split(&columns, rows, labels);
 	columns_table(&columns, rows, labels, &table);
 	if (*labels->common)
 		writer_printf(to, "<p class=\"mute\">all: %s</p>\n",
 			      labels->common);
-	writer_raw(to, "<div class=\"wide\">");
+	writer_raw(to, columns.keys_count ? "<div class=\"wide keys\">"
+					  : "<div class=\"wide\">");
 	table_html(&table, to);
 	writer_raw(to, "</div>\n");
 	if (*cells_legend(about, rows, legend))

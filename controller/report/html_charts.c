@@ -5,6 +5,7 @@
 #include "controller/report/bars.h"
 #include "controller/report/chart.h"
 #include "controller/report/figures.h"
+#include "controller/report/maps.h"
 #include "controller/results/json_object.h"
 #include "controller/results/series.h"
 #include "protocol/base/owned.h"
@@ -14,8 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define OVERLAY_MAX 64 /* curves in one picture */
 
 /* Bars. */
 
@@ -35,14 +34,19 @@ static struct bar *add_bar(struct bars *bars, const struct labels *labels,
 	return bar;
 }
 
-/* The rates at the quartiles of the step time: half of the steps lie between
- * them.
+/* The 95 % interval of a cell's mean; or, of a run, the rates at the quartiles
+ * of the step time: half of the steps lie between them.
  */
 static void set_spread(struct bar *bar, const struct report_row *row)
 {
 	const struct step_spread *steps =
 		row->info.result ? row->info.result->iteration_ms : NULL;
 
+	if (row->repeats && row->repeats->runs) {
+		bar->low = bar->value - row->repeats->margin;
+		bar->high = bar->value + row->repeats->margin;
+		return;
+	}
 	if (!steps)
 		return;
 	bar->low = bar->value * steps->median / steps->q3;
@@ -76,8 +80,14 @@ static void put_picture(struct writer *to, const struct report_figure *figure,
 				     figure->limit_scale;
 		if (isfinite(bar->limit))
 			bars.title = figure->limited;
-		if (figure->spread)
-			set_spread(bar, row);
+		if (!figure->spread)
+			continue;
+		set_spread(bar, row);
+		if (isfinite(bar->low))
+			bars.note = row->repeats && row->repeats->runs
+					    ? "line: 95 % interval of the mean"
+					    : "line: between them lie half of "
+					      "the steps";
 	}
 	bars_svg(to, &bars);
 }
@@ -171,27 +181,66 @@ static const cJSON *rate_curve(const struct report_row *row, const char *unit)
 	return rate && own && !strcmp(own, unit) ? rate : NULL;
 }
 
-/* The same curve of every row in one picture. */
+/* Is it among the fastest, as many as a legend names? */
+static bool is_among_fastest(const struct report_row *row,
+			     const struct report_rows *shown)
+{
+	double rate = row_rate(row).value;
+	size_t faster = 0;
+
+	if (shown->count <= CHART_LEGEND_MAX)
+		return true;
+	ROWS_EACH(other, shown)
+	{
+		faster += row_rate(other).value > rate ||
+			  (other < row && row_rate(other).value == rate);
+	}
+	return row_rate(row).unit && faster < CHART_LEGEND_MAX;
+}
+
+/* The same curve of the rows that are shown in one picture; of a cell the mean
+ * of its runs.
+ */
 static void put_overlay(struct writer *to, const char *title, const char *unit,
 			curve_fn *of, const struct report_rows *rows,
+			const struct report_rows *shown,
 			const struct labels *labels)
 {
-	char names[OVERLAY_MAX][LABEL_SIZE];
-	struct chart chart = { .title = title,
-			       .x_label = "step",
-			       .y_label = unit };
+	char names[CHART_LEGEND_MAX][LABEL_SIZE];
+	struct chart chart = { .x_label = "step", .y_label = unit };
+	size_t group = 0;
+	bool some = shown->count > CHART_LEGEND_MAX, bands = false;
+	char words[80];
 
-	ROWS_EACH(row, rows)
+	ROWS_EACH(cell, shown)
 	{
-		const cJSON *curve = of(row, unit);
+		size_t before = chart.count;
 
-		if (chart.count == OVERLAY_MAX || !chart_draws(curve))
+		if (group == CHART_LEGEND_MAX || !is_among_fastest(cell, shown))
 			continue;
-		chart.lines[chart.count].name =
-			labels_short(labels, row->info.cell, row->info.repeat,
-				     names[chart.count]);
-		chart.lines[chart.count++].points = curve;
+		labels_short(labels, cell->info.cell, cell->info.repeat,
+			     names[group]);
+		ROWS_EACH(run, rows)
+		{
+			const cJSON *curve;
+
+			if (rows == shown ? run != cell
+					  : strcmp(row_cell(run),
+						   row_cell(cell)) != 0)
+				continue;
+			curve = of(run, unit);
+			if (chart.count < CHART_LINES_MAX && chart_draws(curve))
+				chart.lines[chart.count++] =
+					(struct chart_line){ names[group],
+							     group, curve };
+		}
+		bands |= chart.count > before + 1;
+		group += chart.count > before;
 	}
+	snprintf(words, sizeof(words), "%s of %s", title,
+		 some ? "the fastest cells" : "all cells");
+	chart.title = words;
+	chart.note = bands ? "band: lowest to highest repeat" : NULL;
 	chart_svg(to, &chart);
 }
 
@@ -216,11 +265,13 @@ void html_overview(struct writer *to, const struct report_rows *rows,
 		     unit < (figure->rate ? RATE_UNITS : RATE_TOKENS); unit++)
 			put_picture(to, figure, unit, shown, labels);
 	put_scaling(to, shown, labels);
-	put_overlay(to, "Loss of all cells", "", loss_curve, rows, labels);
+	for (enum rate_unit unit = RATE_TOKENS; unit < RATE_UNITS; unit++)
+		maps_svg(to, shown, unit);
+	put_overlay(to, "Loss", "", loss_curve, rows, shown, labels);
 	for (size_t unit = RATE_TOKENS; unit < RATE_UNITS; unit++)
-		put_overlay(to, "Throughput of all cells", rate_units[unit],
-			    rate_curve, rows, labels);
-	put_overlay(to, "Throughput of all cells", "token/s", rate_curve, rows,
+		put_overlay(to, "Throughput", rate_units[unit], rate_curve,
+			    rows, shown, labels);
+	put_overlay(to, "Throughput", "token/s", rate_curve, rows, shown,
 		    labels);
 	if (to->out->size > empty)
 		writer_raw(to, "</div>\n");
@@ -247,8 +298,7 @@ static void put_reading(struct writer *to, const struct reading *reading,
 {
 	struct chart chart = { .x_label = "s",
 			       .y_label = reading->unit,
-			       .from_zero = true,
-			       .band = true };
+			       .from_zero = true };
 	char names[CHART_LEGEND_MAX][160], title[120];
 	const cJSON *item;
 
@@ -270,6 +320,9 @@ static void put_reading(struct writer *to, const struct reading *reading,
 		}
 		chart.lines[chart.count++].points = curve;
 	}
+	/* Many lines are one group. */
+	for (size_t i = 0; i < chart.count; i++)
+		chart.lines[i].group = chart.count > CHART_LEGEND_MAX ? 0 : i;
 	snprintf(title, sizeof(title), "%s", reading->title);
 	if (chart.count > CHART_LEGEND_MAX)
 		snprintf(title, sizeof(title),
@@ -286,7 +339,7 @@ void html_curves(struct writer *to, const struct report_row *row)
 		.title = "Loss",
 		.x_label = "step",
 		.y_label = "",
-		.lines = { { "loss", row_at(row->series, "loss") } },
+		.lines = { { "loss", 0, row_at(row->series, "loss") } },
 		.count = 1
 	};
 	const char *unit;
@@ -294,7 +347,7 @@ void html_curves(struct writer *to, const struct report_row *row)
 	const struct chart rate = { .title = "Throughput",
 				    .x_label = "step",
 				    .y_label = unit,
-				    .lines = { { unit, points } },
+				    .lines = { { unit, 0, points } },
 				    .count = 1,
 				    .from_zero = true };
 

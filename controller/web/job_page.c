@@ -125,7 +125,7 @@ static void put_curve(struct web_page *page, const cJSON *points,
 	struct chart chart = { .title = title,
 			       .x_label = "step",
 			       .y_label = "",
-			       .lines = { { title, points } },
+			       .lines = { { title, 0, points } },
 			       .count = 1,
 			       .from_zero = from_zero };
 

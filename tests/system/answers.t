@@ -65,16 +65,16 @@ must wait_sweep 3 60
 run cli report 3
 like "$out" '\| rate=20 .*\| 20\.5 ± 6\.4 .*\| +2 \|.*20\.0-21\.0.*best' \
 	"a cell is a row: mean, interval, runs, range"
-like "$out" '\| rate=10 .*\| 10\.0 .*1 of 2, 1 failed .*2\.05 x slower' \
+like "$out" '\| rate=10 .* 10\.0 .*1 of 2, 1 failed .*2\.05 × slower' \
 	"also one of which a run failed, compared with the best"
 run cli report 3 --runs
 is "$(grep -c '| rate=' <<<"$out")" 4 "single runs are rows, if asked for"
 run cli report 3 --baseline rate=10
-like "$out" 'rate=20 .*2\.05 x faster(.|\n)*Relative to rate=10' \
+like "$out" 'rate=20 .*2\.05 × faster(.|\n)*Relative to rate=10' \
 	"another cell can be the baseline"
 cli report 3 --format json >"$BED/last.json"
 run cli report 3 --baseline "$BED/last.json"
-like "$out" 'rate=20 .*1\.000 ± [0-9.]+, same(.|\n)*Relative to .*last\.json' \
+like "$out" 'rate=20 .*1\.00 ± [0-9.]+, same(.|\n)*Relative to .*last\.json' \
 	"or an earlier report"
 echo '{"rows": [{"cell": 3}]}' >"$BED/bad.json"
 run cli report 3 --baseline "$BED/bad.json"

@@ -115,7 +115,7 @@ static void test_table(void)
 	report_markdown(&about, &runs, &out, NULL);
 	ok(strstr(out.data,
 		  "| 100.0 ± 12.7 (!) | 2 of 3, 1 failed |  99.0-101.0 "
-		  "| 1.27 ± 0.18 x slower |"),
+		  "| 1.27 ± 0.18 × slower |"),
 	   "a row of the table: %s", out.data);
 	ok(strstr(out.data, "|             0 | - |") == NULL &&
 		   strstr(out.data, "failed: exit |"),

@@ -374,7 +374,7 @@ static cJSON *scaling_rows(int devices)
 static void test_overview(void)
 {
 	owned(buffer_clear) struct buffer out;
-	cJSON *json = scaling_rows(9), *row;
+	cJSON *json = scaling_rows(13), *row;
 	struct report_rows rows = rows_of_json(json);
 
 	buffer_init(&out, 200000);
@@ -392,9 +392,9 @@ static void test_overview(void)
 	ok(strstr(out.data, ">Scaling: ") && count(out.data, ">100<") >= 1 &&
 		   count(out.data, ">50.0<") >= 2,
 	   "and how the rate holds over nodes");
-	is_int(count(out.data, "<path class=\"band\""), 1,
+	is_int(count(out.data, "<path class=\"band f0\""), 1,
 	       "many devices are a band");
-	ok(strstr(out.data, "mean of 9 devices"), "which says so");
+	ok(strstr(out.data, "mean of 13 devices"), "which says so");
 	ok(strstr(out.data, "<summary>6 jobs (0, 1, 2, 3, 4, 5): node n7 took "
 			    "0.5 to 5.5 ms</summary>"),
 	   "suspects of one cause stand together");
@@ -433,7 +433,8 @@ static void test_empty(void)
 	is_int(lines, 2, "of a head only");
 	buffer_clear(&out);
 	json_of(&rows, &out, NULL);
-	ok(strstr(out.data, "\"table\": [\n],\n\"rows\": [\n],\n\"cells\": [\n]}\n"),
+	ok(strstr(out.data,
+		  "\"table\": [\n],\n\"rows\": [\n],\n\"cells\": [\n]}\n"),
 	   "no rows, JSON");
 }
 
@@ -538,6 +539,64 @@ static void test_bar_labels(void)
 	report_rows_clear(&rows);
 }
 
+/* Twelve cells with two repeats, of two keys; then with a third. */
+static cJSON *many_rows(int keys)
+{
+	cJSON *list = cJSON_CreateArray();
+	char text[600];
+
+	for (int i = 0; i < 12 * (keys > 2 ? 4 : 1); i++)
+		for (int repeat = 0; repeat < 2; repeat++) {
+			snprintf(text, sizeof(text),
+				 "{\"job\":%d,\"cell\":\"a=%d b=<%d>%s%d\","
+				 "\"repeat\":%d,\"state\":\"completed\","
+				 "\"result\":{\"tokens_per_second_per_device\":"
+				 "%d},\"series\":{\"loss\":[[1,%d],[2,2],[3,1]]"
+				 "}}",
+				 i, i % 3, i / 3 % 4, keys > 2 ? " c=" : "",
+				 keys > 2 ? i / 12 : 0, repeat,
+				 100 + i + repeat, 3 + repeat);
+			cJSON_AddItemToArray(list, cJSON_Parse(text));
+		}
+	return list;
+}
+
+static void test_many(void)
+{
+	owned(buffer_clear) struct buffer out;
+	owned(cJSON_Delete) cJSON *few = many_rows(2), *all = many_rows(3);
+	owned(report_rows_clear) struct report_rows some = rows_of_json(few);
+	owned(report_rows_clear) struct report_rows many = rows_of_json(all);
+
+	buffer_init(&out, 1 << 20);
+	html(&some, &out, NULL);
+	ok(strstr(out.data, "<th>a</th><th>b</th><th class=\"n\">nodes</th>") &&
+		   strstr(out.data, "<td>2</td><td>&lt;3&gt;0</td>"),
+	   "few keys are columns of their own");
+	is_int(count(out.data, "<path class=\"band "), 12,
+	       "a curve for each cell, in a band of its repeats");
+	is_int(count(out.data, "<span class=\"k"), 12, "and a legend");
+	ok(strstr(out.data, "line: 95 % interval of the mean") &&
+		   strstr(out.data, "band: lowest to highest repeat"),
+	   "which says what lines and bands are");
+	ok(strstr(out.data, "<summary>24 single runs</summary>"),
+	   "single runs are below");
+	ok(!strstr(out.data, "<script"), "no scripts are needed");
+	out.size = 0;
+	html(&many, &out, NULL);
+	ok(strstr(out.data, "Best rate by b (down) and c (across)") ||
+		   strstr(out.data, "Best rate by c (down) and b (across)"),
+	   "many cells are a heat map by the keys with most values");
+	is_int(count(out.data, "<path class=\"s"), 48,
+	       "and lines across the axes of all keys");
+	ok(strstr(out.data, "<path class=\"s0\" fill=\"none\" "
+			    "data-v=\"0-0 1-0 2-0 \" d=\"M"),
+	   "in the colour of their rate");
+	ok(!strstr(out.data, "<3>"), "texts are escaped");
+	ok(strstr(out.data, "Loss of the fastest cells"),
+	   "curves of the fastest ones");
+}
+
 int main(void)
 {
 	tap_begin(22);
@@ -548,6 +607,7 @@ int main(void)
 	test_html();
 	test_overview();
 	test_bar_labels();
+	test_many();
 	test_empty();
 	test_bare();
 	test_limits();
