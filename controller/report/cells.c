@@ -122,7 +122,7 @@ static int average(const struct schema *schema, const struct averaged *repeats)
 
 /* Cells. */
 
-static bool same_cell(const struct report_row *a, const struct report_row *b)
+static bool of_one_cell(const struct report_row *a, const struct report_row *b)
 {
 	return a->info.cell && b->info.cell &&
 	       !strcmp(a->info.cell, b->info.cell);
@@ -324,7 +324,7 @@ int cells_make(const struct report_rows *runs, const struct report_about *about,
 	for (size_t from = 0, end; from < runs->count; from = end) {
 		for (end = from + 1;
 		     end < runs->count &&
-		     same_cell(&runs->items[from], &runs->items[end]);)
+		     of_one_cell(&runs->items[from], &runs->items[end]);)
 			end++;
 		if (cell_make(&cells->items[cells->count++], &runs->items[from],
 			      end - from, err) < 0)

@@ -1,13 +1,13 @@
-/* baseline.c - reads what --baseline names: a cell, a sweep or a file. */
+/* baseline.c - reads what --baseline names: a cell or a file. */
 #include "controller/cli/commands/baseline.h"
 
-#include "controller/cli/cli.h"
-#include "controller/cli/commands/results.h"
 #include "protocol/base/file.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#define FILE_MAX ((size_t)256 << 20)
 
 void baseline_clear(struct baseline *baseline)
 {
@@ -49,7 +49,7 @@ static int baseline_load(struct baseline *baseline, const char *path,
 {
 	owned(buffer_clear) struct buffer json;
 
-	buffer_init(&json, RESULTS_MAX);
+	buffer_init(&json, FILE_MAX);
 	if (file_read_any(path, &json, err) < 0)
 		return -1;
 	snprintf(baseline->name, sizeof(baseline->name), "%s", path);
@@ -57,20 +57,14 @@ static int baseline_load(struct baseline *baseline, const char *path,
 			      &baseline->rows, err);
 }
 
-int baseline_read(struct baseline *baseline, struct client *client,
-		  const char *text, struct report_about *about,
-		  struct error *err)
+int baseline_read(struct baseline *baseline, const char *text,
+		  struct report_about *about, struct error *err)
 {
 	char inside[PATH_MAX];
 	struct stat st;
-	uint64_t sweep;
 	int rc;
 
-	if (cli_id(text, "sweep", &sweep, NULL) == 0) {
-		snprintf(baseline->name, sizeof(baseline->name), "sweep %llu",
-			 (unsigned long long)sweep);
-		rc = results_fetch(client, sweep, false, &baseline->rows, err);
-	} else if (stat(text, &st) < 0) {
+	if (stat(text, &st) < 0) {
 		about->baseline_cell = text;
 		return 0;
 	} else if (S_ISDIR(st.st_mode)) {

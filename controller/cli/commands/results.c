@@ -431,6 +431,24 @@ int results_show(struct cli *cli, const struct report_rows *rows,
 	return 0;
 }
 
+/* A sweep, a file or a cell. */
+static int baseline_fetch(struct client *client, const char *text,
+			  struct baseline *baseline, struct report_about *about,
+			  struct error *err)
+{
+	uint64_t sweep;
+
+	if (cli_id(text, "sweep", &sweep, NULL) < 0)
+		return baseline_read(baseline, text, about, err);
+	snprintf(baseline->name, sizeof(baseline->name), "sweep %llu",
+		 (unsigned long long)sweep);
+	about->baseline = &baseline->rows;
+	about->baseline_name = baseline->name;
+	return results_fetch(client, sweep, false, &baseline->rows, err) < 0
+		       ? error_prefix(err, "--baseline")
+		       : 0;
+}
+
 int results_print(struct cli *cli, struct client *client, uint64_t sweep,
 		  const struct results_form *form, struct error *err)
 {
@@ -448,8 +466,8 @@ int results_print(struct cli *cli, struct client *client, uint64_t sweep,
 		return -1;
 	full.about = &about.about;
 	about.about.runs = form->runs;
-	if (form->baseline && baseline_read(&baseline, client, form->baseline,
-					    &about.about, err) < 0)
+	if (form->baseline && baseline_fetch(client, form->baseline, &baseline,
+					     &about.about, err) < 0)
 		return -1;
 	return results_show(cli, &rows, &full, err);
 }
