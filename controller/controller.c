@@ -41,6 +41,8 @@
 #define STALL_RETRY_MS 500 /* when the store cannot commit */
 #define BUSY_ROWS 8        /* a turn with more writes for several jobs */
 #define REST_MS 3
+#define WAKE_MS                                                                \
+	5 /* of other work, before waiting requests are looked at again */
 #define STOPPED_MS 2000 /* between ticks; less is only a busy machine */
 #define DRAIN_MS 60000
 
@@ -64,7 +66,8 @@ struct controller {
 	struct access *access;
 	struct wire_server *wire;
 	struct server *server;
-	sd_event_source *turn, *tick, *stalled;
+	sd_event_source *turn, *tick, *stalled, *wake;
+	bool wake_rests; /* waiting requests are not looked at until it runs */
 	size_t rows;     /* that this turn wrote */
 	bool is_stalled; /* no message is read or sent until a commit works */
 	bool disk_full;  /* the store cannot commit; that is in the log */
@@ -146,6 +149,24 @@ static void controller_rest(struct controller *controller)
 	controller->rows = 0;
 }
 
+/* The turn that follows looks for more. */
+static int wake_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct controller *controller = arg;
+
+	controller->wake_rests = false;
+	return 0;
+}
+
+/* Requests that wait get half of the time at most. */
+static void controller_wake(struct controller *controller)
+{
+	if (!controller->wake_rests && server_wake(controller->server))
+		controller->wake_rests =
+			loop_timer(controller->loop, &controller->wake, WAKE_MS,
+				   wake_run, controller, NULL) == 0;
+}
+
 /* Runs after all other sources of the loop. */
 static int controller_turn_run(sd_event_source *source, void *arg)
 {
@@ -163,10 +184,9 @@ static int controller_turn_run(sd_event_source *source, void *arg)
 	if (!commit(controller))
 		return 0;
 	logins_settle(controller->parts.logins);
-	if (changes_any(&controller->changes)) {
+	if (changes_any(&controller->changes))
 		web_update(controller->web);
-		server_wake(controller->server);
-	}
+	controller_wake(controller);
 	wire_server_flush(controller->wire);
 	server_sent(controller->server);
 	controller_rest(controller);
@@ -701,6 +721,7 @@ void controller_free(struct controller *controller)
 	loop_source_free(&controller->turn);
 	loop_source_free(&controller->tick);
 	loop_source_free(&controller->stalled);
+	loop_source_free(&controller->wake);
 	effects_disconnect(&controller->world);
 	if (controller->store)
 		store_commit(controller->store, NULL);

@@ -16,6 +16,8 @@
 
 #include <errno.h>
 
+#define PATIENCE_MS 50 /* of the reader, while the loop has other work */
+
 static int64_t wall_ms(void *arg)
 {
 	return clock_wall_ms();
@@ -41,10 +43,18 @@ static void turn(void *arg)
 
 static int reader_run(sd_event_source *source, void *arg)
 {
-	const struct world *world = arg;
+	struct world *world = arg;
 
+	world->reads = false;
+	sd_event_source_set_enabled(world->reader, SD_EVENT_OFF);
+	loop_timer_stop(world->patience);
 	jobs_read(world->jobs);
 	return 0;
+}
+
+static int reader_late_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	return reader_run(source, arg);
 }
 
 static void read_soon(void *arg)
@@ -63,6 +73,11 @@ static void read_soon(void *arg)
 						 SD_EVENT_ONESHOT);
 	if (rc < 0)
 		log_error("event loop: no reader: %s", strerror(-rc));
+	/* Jobs end also while others keep the loop busy. */
+	if (!world->reads)
+		loop_timer(world->loop, &world->patience, PATIENCE_MS,
+			   reader_late_run, world, NULL);
+	world->reads = true;
 }
 
 static int effects_send(void *arg, const struct node *node,
@@ -216,4 +231,5 @@ void effects_disconnect(struct world *world)
 {
 	loop_source_free(&world->settler);
 	loop_source_free(&world->reader);
+	loop_source_free(&world->patience);
 }

@@ -25,7 +25,8 @@ struct world {
 	struct jobs *jobs;
 	/* Of effects.c: */
 	struct counters counters;
-	struct sd_event_source *settler, *reader;
+	struct sd_event_source *settler, *reader, *patience;
+	bool reads; /* the reader will run */
 	struct job_effects effects;
 };
 

@@ -47,6 +47,11 @@ struct peers {
 
 /* Serving. A peer of NULL is the controller. */
 
+static bool peers_is_ready(void *arg, void *peer)
+{
+	return !peer || wire_peer_ready(peer);
+}
+
 static int peers_send_piece(void *arg, void *peer,
 			    const struct message_content_piece *piece,
 			    const void *data, size_t size)
@@ -152,8 +157,8 @@ struct peers *peers_new(sd_event *loop, struct blob_store *contents,
 	peers->handler = *handler;
 	peers->arg = arg;
 	peers->keyring = keyring_new(NULL, err);
-	peers->chunk_sender =
-		chunk_sender_new(loop, contents, peers_send_piece, peers, err);
+	peers->chunk_sender = chunk_sender_new(loop, contents, peers_is_ready,
+					       peers_send_piece, peers, err);
 	if (!peers->keyring || !peers->chunk_sender)
 		return NULL;
 	if (peers_listen_at(peers, address, port, &why) < 0) {

@@ -3,6 +3,7 @@
 #include "controller/cluster/changes.h"
 #include "controller/store/store.h"
 #include "protocol/base/clock.h"
+#include "protocol/base/digest.h"
 #include "protocol/base/log.h"
 #include "protocol/message/json_get.h"
 #include "protocol/message/reply_logs.h"
@@ -14,6 +15,7 @@
 #include <sys/queue.h>
 
 #define REFUSALS_MAX 10     /* audited ones of non-operators, per second */
+#define WAKE_US 2000        /* of looking for what waits, at once */
 #define AUDIT_TEXT_MAX 4096 /* of a request; a longer one is left out */
 
 /* A request that waits for a change. */
@@ -23,19 +25,30 @@ struct waiting {
 	union {
 		struct message_query query;
 		struct message_log_read log_read;
-	} body; /* strings are owned */
+	} body;                       /* strings are owned */
+	char digest[DIGEST_HEX_SIZE]; /* of type and body, without its number */
 	int64_t until_ms;
 	uint64_t progress_seq;
+	bool due; /* look again */
+	bool answered;
 	TAILQ_ENTRY(waiting) next;
 };
 
 struct server {
 	struct api api;
 	TAILQ_HEAD(, waiting) waiting;
+	bool due;            /* some of them */
 	bool recheck;        /* check all sessions when the answers are sent */
 	int64_t refusals_ms; /* start of their count */
 	unsigned int refusals;
 };
+
+static void waiting_free(struct server *server, struct waiting *waiting)
+{
+	TAILQ_REMOVE(&server->waiting, waiting, next);
+	codec_clear(message_kinds[waiting->type].schema, &waiting->body);
+	free(waiting);
+}
 
 struct server *server_new(const struct api *api, struct error *err)
 {
@@ -50,8 +63,10 @@ struct server *server_new(const struct api *api, struct error *err)
 
 void server_free(struct server *server)
 {
-	if (server)
-		server_forget(server, NULL);
+	if (!server)
+		return;
+	while (!TAILQ_EMPTY(&server->waiting))
+		waiting_free(server, TAILQ_FIRST(&server->waiting));
 	free(server);
 }
 
@@ -106,8 +121,9 @@ static void reply(struct wire_peer *peer, uint64_t request,
 struct asked {
 	struct api_request request;
 	enum message_type type;
-	bool may_wait; /* a log may wait for bytes */
-	bool waits;    /* it does; there is no answer yet */
+	struct waiting *from; /* that it waited in; NULL: it is new */
+	bool may_wait;        /* a log may wait for bytes */
+	bool waits;           /* it does; there is no answer yet */
 };
 
 /* Does the answer have no bytes of a log that will grow? */
@@ -119,6 +135,33 @@ static bool log_waits(const struct asked *asked, const struct api_reply *reply,
 
 	return asked->type == MESSAGE_LOG_READ && asked->may_wait &&
 	       !bytes->size && read->stream && !found->final;
+}
+
+/* The next one that is due and asks for the same with the same key; NULL: there
+ * is none. The first call passes the request itself.
+ */
+static struct waiting *next_equal(const struct waiting *request,
+				  struct waiting *after)
+{
+	const char *key = wire_peer_public(request->peer);
+
+	while ((after = TAILQ_NEXT(after, next)))
+		if (after->due && !after->answered &&
+		    !strcmp(after->digest, request->digest) &&
+		    !strcmp(wire_peer_public(after->peer), key))
+			return after;
+	return NULL;
+}
+
+static void reply_equals(struct waiting *request, const struct api_reply *body,
+			 const struct buffer *bytes)
+{
+	struct waiting *equal = request;
+
+	while ((equal = next_equal(request, equal))) {
+		reply(equal->peer, request_number(&equal->body), body, bytes);
+		equal->answered = true;
+	}
 }
 
 static int request_answer(struct server *server, struct asked *asked,
@@ -139,24 +182,31 @@ static int request_answer(struct server *server, struct asked *asked,
 	if (rc < 0)
 		return -1;
 	asked->waits = log_waits(asked, &body, &bytes);
-	if (!asked->waits)
-		reply(request->peer, request_number(request->message), &body,
-		      &bytes);
+	if (asked->waits)
+		return 0;
+	reply(request->peer, request_number(request->message), &body, &bytes);
+	if (asked->from)
+		reply_equals(asked->from, &body, &bytes);
 	return 0;
 }
 
 /* Waiting. */
 
-static size_t waiting_of(struct server *server, const struct wire_peer *peer)
+static int waiting_digest(struct waiting *waiting, struct error *err)
 {
-	const struct waiting *waiting;
-	size_t count = 0;
+	uint64_t *number = (uint64_t *)&waiting->body, kept = *number;
+	owned(buffer_clear) struct buffer text;
+	struct digest digest;
+	int rc;
 
-	TAILQ_FOREACH(waiting, &server->waiting, next)
-	{
-		count += waiting->peer == peer;
-	}
-	return count;
+	buffer_init(&text, MESSAGE_TEXT_MAX);
+	*number = 0;
+	rc = message_encode(waiting->type, &waiting->body, &text, err);
+	*number = kept;
+	digest_init(&digest);
+	digest_add(&digest, text.data, text.size);
+	digest_hex(&digest, waiting->digest);
+	return rc;
 }
 
 /* The body's strings move into the waiting request. */
@@ -165,21 +215,26 @@ static int waiting_start(struct server *server, struct wire_peer *peer,
 			 struct error *err)
 {
 	size_t size = message_kinds[type].schema->size;
-	struct waiting *waiting;
+	struct waiting *waiting = calloc(1, sizeof(*waiting));
 
-	if (waiting_of(server, peer) >= WAITING_MAX)
-		return error_set(err, EBUSY, "more than %d waiting requests",
-				 WAITING_MAX);
-	waiting = calloc(1, sizeof(*waiting));
 	if (!waiting)
 		return error_nomem(err, "request");
-	if (wait_ms > SERVER_WAIT_MS)
-		wait_ms = SERVER_WAIT_MS;
 	waiting->peer = peer;
 	waiting->type = type;
+	memcpy(&waiting->body, body, size);
+	if (waiting_digest(waiting, err) < 0) {
+		free(waiting);
+		return -1;
+	}
+	if (!wire_peer_wait(peer)) {
+		free(waiting);
+		return error_set(err, EBUSY,
+				 "too many requests of this key wait");
+	}
+	if (wait_ms > SERVER_WAIT_MS)
+		wait_ms = SERVER_WAIT_MS;
 	waiting->until_ms = clock_mono_ms() + wait_ms;
 	waiting->progress_seq = server->api.changes->progress_seq;
-	memcpy(&waiting->body, body, size);
 	memset(body, 0, size);
 	TAILQ_INSERT_TAIL(&server->waiting, waiting, next);
 	return 0;
@@ -187,9 +242,8 @@ static int waiting_start(struct server *server, struct wire_peer *peer,
 
 static void stop_waiting(struct server *server, struct waiting *waiting)
 {
-	TAILQ_REMOVE(&server->waiting, waiting, next);
-	codec_clear(message_kinds[waiting->type].schema, &waiting->body);
-	free(waiting);
+	wire_peer_waited(waiting->peer);
+	waiting_free(server, waiting);
 }
 
 static bool query_has_changed(struct server *server,
@@ -211,39 +265,99 @@ static bool is_due(const struct changes *changes, const struct waiting *waiting,
 		       : changes->events || changes->tick;
 }
 
-/* Answer the request if there is something new, or its time is up. */
+/* There is nothing new for it, nor for its equals that have time. */
+static void wait_on(struct waiting *request, int64_t now)
+{
+	struct waiting *equal = request;
+
+	request->due = false;
+	while ((equal = next_equal(request, equal)))
+		equal->due = now >= equal->until_ms;
+}
+
+/* Answer the request, and its equals, if there is something new, or its time is
+ * up.
+ */
 static void try_waiting(struct server *server, struct waiting *waiting,
 			int64_t now)
 {
 	struct asked asked = {
 		.request = { .peer = waiting->peer, .message = &waiting->body },
 		.type = waiting->type,
+		.from = waiting,
 		.may_wait = now < waiting->until_ms,
 	};
 	struct error err = { 0 };
 
 	if (waiting->type == MESSAGE_QUERY && asked.may_wait &&
 	    !query_has_changed(server, &waiting->body.query,
-			       waiting->progress_seq))
+			       waiting->progress_seq)) {
+		waiting->due = false;
 		return;
+	}
 	if (request_answer(server, &asked, &err) < 0)
 		request_refuse(waiting->peer, request_number(&waiting->body),
 			       &err);
-	if (!asked.waits)
-		stop_waiting(server, waiting);
+	if (asked.waits)
+		wait_on(waiting, now);
+	else
+		waiting->answered = true;
 }
 
-void server_wake(struct server *server)
+/* A key that has used up its time waits on, or is refused in the end. */
+static void pay_waiting(struct server *server, struct waiting *waiting,
+			int64_t now)
 {
-	int64_t now = clock_mono_ms();
-	struct waiting *waiting, *next;
+	int64_t before_us = clock_cpu_us();
+	struct error err = { 0 };
 
-	for (waiting = TAILQ_FIRST(&server->waiting); waiting; waiting = next) {
-		next = TAILQ_NEXT(waiting, next);
-		if (is_due(server->api.changes, waiting, now))
-			try_waiting(server, waiting, now);
+	if (wire_peer_check_time(waiting->peer, &err) == 0) {
+		try_waiting(server, waiting, now);
+		wire_peer_spend(waiting->peer, clock_cpu_us() - before_us);
+	} else if (now >= waiting->until_ms) {
+		request_refuse(waiting->peer, request_number(&waiting->body),
+			       &err);
+		waiting->answered = true;
+	}
+}
+
+static void mark_due(struct server *server, int64_t now)
+{
+	struct waiting *waiting;
+
+	TAILQ_FOREACH(waiting, &server->waiting, next)
+	{
+		waiting->due |= is_due(server->api.changes, waiting, now);
+		server->due |= waiting->due;
 	}
 	changes_clear(server->api.changes);
+}
+
+bool server_wake(struct server *server)
+{
+	int64_t now = clock_mono_ms(), begun_us = clock_cpu_us();
+	struct waiting *waiting, *next;
+	bool more = false;
+
+	if (changes_any(server->api.changes))
+		mark_due(server, now);
+	if (!server->due)
+		return false;
+	TAILQ_FOREACH(waiting, &server->waiting, next)
+	{
+		more = clock_cpu_us() - begun_us > WAKE_US;
+		if (more)
+			break;
+		if (waiting->due && !waiting->answered)
+			pay_waiting(server, waiting, now);
+	}
+	for (waiting = TAILQ_FIRST(&server->waiting); waiting; waiting = next) {
+		next = TAILQ_NEXT(waiting, next);
+		if (waiting->answered)
+			stop_waiting(server, waiting);
+	}
+	server->due = more;
+	return more;
 }
 
 void server_forget(struct server *server, const struct wire_peer *peer)
@@ -252,7 +366,7 @@ void server_forget(struct server *server, const struct wire_peer *peer)
 
 	for (waiting = TAILQ_FIRST(&server->waiting); waiting; waiting = next) {
 		next = TAILQ_NEXT(waiting, next);
-		if (!peer || waiting->peer == peer)
+		if (waiting->peer == peer)
 			stop_waiting(server, waiting);
 	}
 }

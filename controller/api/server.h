@@ -2,14 +2,15 @@
  *
  * Every request is answered once, by a reply or a refusal, through the queue
  * that is sent after the commit. A request with wait_ms waits until something
- * changes; a peer may have WAITING_MAX of them.
+ * changes. How many of a key may wait, and what it costs to look again for
+ * them, is charged to the key (wire.h). Equal ones of a key are answered
+ * together.
  */
 #ifndef CONTROLLER_API_SERVER_H
 #define CONTROLLER_API_SERVER_H
 
 #include "controller/api/api.h"
 
-#define WAITING_MAX 16       /* per peer */
 #define SERVER_WAIT_MS 30000 /* at most */
 
 /* api: copied; what is in it is borrowed. */
@@ -23,9 +24,10 @@ void server_request(struct server *server, struct wire_peer *peer,
 		    size_t size);
 
 /* Answer the waiting requests that are affected by api->changes, and those
- * whose time is up. api->changes is empty afterwards.
+ * whose time is up, for about 2 ms. api->changes is empty afterwards. True:
+ * there are more; call it again in a few milliseconds.
  */
-void server_wake(struct server *server);
+bool server_wake(struct server *server);
 
 /* Request a check of all sessions against the keyring. server_sent() does it;
  * the caller runs that when all answers have been sent.

@@ -40,7 +40,14 @@ struct blob_service {
 	bool releasing; /* workspaces of old sweeps are being released */
 };
 
-/* chunk_sender_send_fn; peers are nodes. */
+/* chunk_sender's functions; its peers are nodes. */
+static bool blob_node_ready(void *arg, void *peer)
+{
+	const struct node *node = peer;
+
+	return !node_peer(node) || wire_peer_ready(node_peer(node));
+}
+
 static int blob_give_piece(void *arg, void *peer,
 			   const struct message_content_piece *piece,
 			   const void *data, size_t size)
@@ -69,8 +76,9 @@ struct blob_service *blob_service_new(const struct blob_service_config *config,
 	blobs->contents = blob_store_new(folder, err);
 	if (!blobs->contents)
 		return NULL;
-	blobs->chunk_sender = chunk_sender_new(config->loop, blobs->contents,
-					       blob_give_piece, NULL, err);
+	blobs->chunk_sender =
+		chunk_sender_new(config->loop, blobs->contents, blob_node_ready,
+				 blob_give_piece, NULL, err);
 	blobs->distribution = distribution_tree_new(err);
 	blobs->uploads = blob_uploads_new(blobs->contents, err);
 	return blobs->chunk_sender && blobs->distribution && blobs->uploads

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
-#include <time.h>
 
 #define PATH_BYTES 64
 #define INTERVAL_MS 1000
@@ -258,19 +257,10 @@ static void rendering_begin(struct live *live)
 	web_page_init(&live->page, live->sources);
 }
 
-/* CPU time of this thread. */
-static int64_t spent_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
 /* 1: the page is not finished. */
 static int render_slice(struct live *live)
 {
-	int64_t begun_us = spent_us(), took_us = 0;
+	int64_t begun_us = clock_cpu_us(), took_us = 0;
 	int rc = 1;
 
 	if (!live->rendering) {
@@ -279,9 +269,9 @@ static int render_slice(struct live *live)
 	}
 	while (rc > 0 && took_us < SLICE_US) {
 		rc = web_page_next(&live->page, NULL);
-		took_us = spent_us() - begun_us;
+		took_us = clock_cpu_us() - begun_us;
 	}
-	live->spent_us += spent_us() - begun_us;
+	live->spent_us += clock_cpu_us() - begun_us;
 	return rc;
 }
 

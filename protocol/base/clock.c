@@ -40,3 +40,11 @@ int64_t clock_ahead_ms(void)
 	}
 	return ahead_ms;
 }
+
+int64_t clock_cpu_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}

@@ -12,5 +12,7 @@ int64_t clock_mono_ms(void);
  * would differ by the time that the process waits between them.
  */
 int64_t clock_ahead_ms(void);
+/* Microseconds of processor time that this thread has used. */
+int64_t clock_cpu_us(void);
 
 #endif

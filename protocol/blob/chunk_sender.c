@@ -22,6 +22,7 @@ struct waiting {
 struct chunk_sender {
 	sd_event *loop;
 	struct blob_store *contents;
+	chunk_sender_ready_fn *ready;
 	chunk_sender_send_fn *send;
 	void *arg;
 	sd_event_source *work, *retry;
@@ -68,16 +69,21 @@ static int chunk_sender_answer(struct chunk_sender *sender,
 static size_t chunk_sender_give(struct chunk_sender *sender)
 {
 	struct waiting *read;
+	bool later = false;
 	size_t size;
 	int rc = 0;
 
+	/* Peers that do not read must not stop the others. */
 	TAILQ_FOREACH(read, &sender->reads, next)
 	{
-		rc = chunk_sender_answer(sender, read);
+		bool ready = sender->ready(sender->arg, read->peer);
+
+		rc = ready ? chunk_sender_answer(sender, read) : 0;
+		later |= !ready || rc < 0;
 		if (rc)
 			break;
 	}
-	if (rc < 0)
+	if (later)
 		loop_timer(sender->loop, &sender->retry, RETRY_MS,
 			   chunk_sender_retry_run, sender, NULL);
 	if (rc <= 0)
@@ -98,6 +104,7 @@ static int work_run(sd_event_source *source, void *arg)
 
 struct chunk_sender *chunk_sender_new(sd_event *loop,
 				      struct blob_store *contents,
+				      chunk_sender_ready_fn *ready,
 				      chunk_sender_send_fn *send, void *arg,
 				      struct error *err)
 {
@@ -110,6 +117,7 @@ struct chunk_sender *chunk_sender_new(sd_event *loop,
 	TAILQ_INIT(&sender->reads);
 	sender->loop = loop;
 	sender->contents = contents;
+	sender->ready = ready;
 	sender->send = send;
 	sender->arg = arg;
 	rc = sd_event_add_defer(loop, &sender->work, work_run, sender);

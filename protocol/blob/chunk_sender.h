@@ -10,6 +10,7 @@
 #include "protocol/blob/blob_store.h"
 #include "protocol/message/message.h"
 
+#include <stdbool.h>
 #include <systemd/sd-event.h>
 
 /* Waiting reads of one peer: CHUNK_RECEIVER_WINDOW each for 64 contents, a
@@ -17,6 +18,8 @@
  */
 #define CHUNK_SENDER_READS_MAX 512
 
+/* May a piece be sent to the peer now? */
+typedef bool chunk_sender_ready_fn(void *arg, void *peer);
 /* Send to the peer. -1: not now; it is tried again a little later. */
 typedef int chunk_sender_send_fn(void *arg, void *peer,
 				 const struct message_content_piece *piece,
@@ -25,6 +28,7 @@ typedef int chunk_sender_send_fn(void *arg, void *peer,
 struct chunk_sender;
 struct chunk_sender *chunk_sender_new(sd_event *loop,
 				      struct blob_store *contents,
+				      chunk_sender_ready_fn *ready,
 				      chunk_sender_send_fn *send, void *arg,
 				      struct error *err);
 void chunk_sender_free(struct chunk_sender *sender);

@@ -1,12 +1,12 @@
 /* expression.c - a PCRE2 expression of a data file, with limits.
  */
+#include "protocol/base/clock.h"
 #include "protocol/hardware/expression.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <errno.h>
 #include <pcre2.h>
 #include <string.h>
-#include <time.h>
 
 #define HEAP_LIMIT_KIB 4096
 
@@ -206,25 +206,17 @@ static int probe(struct expression *expression, const char *letters,
 	return 0;
 }
 
-static int64_t processor_time_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 int expression_probe(struct expression *expression, struct error *err)
 {
 	static const char common[] = "a0 .-:,_/";
 	const char *source = expression->source;
 	size_t size = strlen(source);
-	int64_t end = processor_time_ms() + PROBE_TIME_MS;
+	int64_t end = clock_cpu_us() + PROBE_TIME_MS * INT64_C(1000);
 
 	for (size_t i = 0; i < sizeof(common) - 1; i++)
 		if (probe(expression, common + i, 1, err) < 0)
 			return -1;
-	for (size_t i = 0; i < size && processor_time_ms() < end; i++)
+	for (size_t i = 0; i < size && clock_cpu_us() < end; i++)
 		if ((!memchr(source, source[i], i) &&
 		     probe(expression, source + i, 1, err) < 0) ||
 		    (i + 1 < size && probe(expression, source + i, 2, err) < 0))

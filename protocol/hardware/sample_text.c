@@ -1,11 +1,11 @@
 /* sample_text.c - the lines of a tool's output, and what expressions match in
  * them.
  */
+#include "protocol/base/clock.h"
 #include "protocol/hardware/sample_internal.h"
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 struct sample_text text_trim(struct sample_text text, const char *characters)
 {
@@ -33,25 +33,16 @@ bool line_next(const char *text, size_t size, size_t *at, struct line *line)
 	return true;
 }
 
-static int64_t sample_measure_cpu(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
 void run_limit_time(struct run *run)
 {
-	run->deadline_us =
-		sample_measure_cpu() + (int64_t)SAMPLE_TIME_MS * 1000;
+	run->deadline_us = clock_cpu_us() + (int64_t)SAMPLE_TIME_MS * 1000;
 }
 
 int run_match(struct run *run, struct expression *expression,
 	      struct sample_text text, enum expression_place place,
 	      struct error *err)
 {
-	if (!(++run->calls % 64) && sample_measure_cpu() > run->deadline_us)
+	if (!(++run->calls % 64) && clock_cpu_us() > run->deadline_us)
 		return error_set(err, ETIMEDOUT,
 				 "reading it takes more than %d ms",
 				 SAMPLE_TIME_MS);

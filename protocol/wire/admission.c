@@ -130,19 +130,13 @@ static bool refuse_busy(struct wire_peer *peer, enum message_type type,
 			const void *body)
 {
 	const struct schema *schema = message_kinds[type].schema;
-	uint32_t wait_ms;
-	char why[160];
+	struct error err;
 
-	if (!schema->count || strcmp(schema->fields[0].name, "request") != 0)
+	if (!schema->count || strcmp(schema->fields[0].name, "request") != 0 ||
+	    wire_peer_check_time(peer, &err) == 0)
 		return false;
-	wait_ms = budget_wait_ms(peer->budget, clock_mono_ms());
-	if (!wait_ms)
-		return false;
-	snprintf(why, sizeof(why),
-		 "the requests of this key, or of all viewers, used too much "
-		 "CPU time of the controller; try again in %u s",
-		 (wait_ms + 999) / 1000);
-	sessions_refuse_request(peer, *(const uint64_t *)body, EAGAIN, why);
+	sessions_refuse_request(peer, *(const uint64_t *)body, err.code,
+				err.text);
 	return true;
 }
 

@@ -21,7 +21,7 @@ struct bucket {
 struct budget {
 	char public[KEY_TEXT_SIZE];
 	enum role role;
-	unsigned int sessions;
+	size_t has[BUDGET_KINDS];
 	struct bucket messages, cpu_us;
 	int64_t left_ms; /* when its last session ended */
 	struct budgets *budgets;
@@ -32,6 +32,19 @@ struct budgets {
 	void *tree; /* tsearch(3), by public key */
 	TAILQ_HEAD(, budget) list;
 	struct bucket viewers_us; /* of all viewers together */
+	size_t has[BUDGET_KINDS]; /* all keys together */
+};
+
+/* At a time. */
+static const struct {
+	size_t person, agent, all;
+} budget_most[BUDGET_KINDS] = {
+	/* clang-format off */
+	[BUDGET_SESSIONS] = { BUDGET_PERSON_SESSIONS, BUDGET_AGENT_SESSIONS,
+			      SIZE_MAX },
+	[BUDGET_WAITS] = { BUDGET_WAITS_MAX, 0, SIZE_MAX },
+	[BUDGET_UNSENT] = { BUDGET_UNSENT_MAX, BUDGET_UNSENT_MAX, BUDGET_UNSENT_ALL },
+	/* clang-format on */
 };
 
 static int compare_publics(const void *a, const void *b)
@@ -74,10 +87,31 @@ void budgets_free(struct budgets *budgets)
 	free(budgets);
 }
 
-static unsigned int sessions_max(enum role role)
+enum budget_taken budget_take(struct budget *budget, enum budget_kind kind,
+			      size_t amount)
 {
-	return role == ROLE_AGENT ? BUDGET_AGENT_SESSIONS
-				  : BUDGET_PERSON_SESSIONS;
+	size_t *all = &budget->budgets->has[kind];
+	size_t most = budget->role == ROLE_AGENT ? budget_most[kind].agent
+						 : budget_most[kind].person;
+
+	if (budget->has[kind] + amount > most)
+		return BUDGET_OF_KEY;
+	if (*all + amount > budget_most[kind].all)
+		return BUDGET_OF_ALL;
+	budget->has[kind] += amount;
+	*all += amount;
+	return BUDGET_TAKEN;
+}
+
+void budget_give(struct budget *budget, enum budget_kind kind, size_t amount)
+{
+	budget->has[kind] -= amount;
+	budget->budgets->has[kind] -= amount;
+}
+
+bool budgets_half(const struct budgets *budgets, enum budget_kind kind)
+{
+	return budgets->has[kind] < budget_most[kind].all / 2;
 }
 
 static void bucket_fill(struct bucket *bucket, int64_t now_ms)
@@ -139,13 +173,14 @@ struct budget *budget_join(struct budgets *budgets, const char *public,
 
 	if (!budget)
 		budget = budget_add(budgets, public, now_ms);
-	if (!budget || budget->sessions >= sessions_max(role))
+	if (!budget)
 		return NULL;
 	budget->role = role;
+	if (budget_take(budget, BUDGET_SESSIONS, 1) != BUDGET_TAKEN)
+		return NULL;
 	budget->messages.rate = role == ROLE_AGENT ? BUDGET_AGENT_MESSAGES
 						   : BUDGET_PERSON_MESSAGES;
 	budget->messages.most = 2 * budget->messages.rate;
-	budget->sessions++;
 	return budget;
 }
 
@@ -153,7 +188,7 @@ void budget_leave(struct budget *budget, int64_t now_ms)
 {
 	if (!budget)
 		return;
-	budget->sessions--;
+	budget_give(budget, BUDGET_SESSIONS, 1);
 	budget->left_ms = now_ms;
 }
 
@@ -171,7 +206,7 @@ bool budget_timed(const struct budget *budget)
 	return !(budget->role & (ROLE_AGENT | ROLE_OPERATOR));
 }
 
-void budget_spend(struct budget *budget, uint64_t cpu_us)
+void budget_spend(struct budget *budget, int64_t cpu_us)
 {
 	budget->cpu_us.left -= (double)cpu_us;
 	if (budget->role == ROLE_VIEWER)
@@ -206,7 +241,7 @@ void budgets_sweep(struct budgets *budgets, int64_t now_ms)
 
 	for (budget = TAILQ_FIRST(&budgets->list); budget; budget = next) {
 		next = TAILQ_NEXT(budget, next);
-		if (!budget->sessions &&
+		if (!budget->has[BUDGET_SESSIONS] &&
 		    now_ms - budget->left_ms > BUDGET_KEPT_MS)
 			budget_forget(budget);
 	}

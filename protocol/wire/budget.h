@@ -10,6 +10,10 @@
  * thousand times more than another. All viewers together share a second one.
  * Operators have no such limit: they may submit a sweep of a million cells.
  * Agents have none either: their output is what a controller is for.
+ *
+ * A third kind of limit is what a key has at a time: sessions, requests that
+ * wait for a change, and bytes that its machines have not received yet. Some of
+ * them are limited for all keys together, too.
  */
 #ifndef PROTOCOL_WIRE_BUDGET_H
 #define PROTOCOL_WIRE_BUDGET_H
@@ -27,6 +31,9 @@
 #define BUDGET_ALL_CPU_US 500000           /* the same for all together */
 #define BUDGET_AGENT_SESSIONS 4            /* an old one may not have ended */
 #define BUDGET_PERSON_SESSIONS 64
+#define BUDGET_WAITS_MAX 128          /* waiting requests of a person */
+#define BUDGET_UNSENT_MAX (32 << 20)  /* bytes, of a key */
+#define BUDGET_UNSENT_ALL (128 << 20) /* of all keys together */
 #define BUDGET_KEPT_MS 60000
 /* Bytes of a person's hello, which says nothing but a version. */
 #define BUDGET_PERSON_HELLO 1024
@@ -38,6 +45,25 @@ struct budget;  /* of one key */
 
 struct budgets *budgets_new(void); /* NULL: no memory */
 void budgets_free(struct budgets *budgets);
+
+/* What a key has at a time. */
+enum budget_kind {
+	BUDGET_SESSIONS,
+	BUDGET_WAITS,  /* requests that wait */
+	BUDGET_UNSENT, /* bytes sent that its machines have not received */
+	BUDGET_KINDS
+};
+
+/* Add to what the key has of this kind. BUDGET_OF_KEY, BUDGET_OF_ALL: nothing
+ * was added, because the key, or all keys together, would have too much. What
+ * was added is given back later.
+ */
+enum budget_taken { BUDGET_TAKEN, BUDGET_OF_KEY, BUDGET_OF_ALL };
+enum budget_taken budget_take(struct budget *budget, enum budget_kind kind,
+			      size_t amount);
+void budget_give(struct budget *budget, enum budget_kind kind, size_t amount);
+/* Is less than half of the limit of all keys in use? */
+bool budgets_half(const struct budgets *budgets, enum budget_kind kind);
 
 /* Add a session of this key. NULL: it has too many, or ENOMEM. Each successful
  * call needs a budget_leave().
@@ -53,7 +79,7 @@ bool budget_message(struct budget *budget, int64_t now_ms);
  * each request; budget_wait_ms() is how long the next one must wait, or 0.
  */
 bool budget_timed(const struct budget *budget);
-void budget_spend(struct budget *budget, uint64_t cpu_us);
+void budget_spend(struct budget *budget, int64_t cpu_us);
 uint32_t budget_wait_ms(struct budget *budget, int64_t now_ms);
 
 /* How large may the text of the next message be? In bytes. */

@@ -8,7 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+
+#define CURVE_FRAME 33 /* bytes that CURVE adds to a frame */
 
 void frames_init(struct frames *frames)
 {
@@ -106,6 +109,19 @@ int frames_send(void *socket, bool router, struct frames *frames,
 	return 0;
 }
 
+static size_t frame_wire_bytes(const zmq_msg_t *frame)
+{
+	size_t size = zmq_msg_size(frame) + CURVE_FRAME;
+
+	return size + (size > 255 ? 9 : 2);
+}
+
+size_t frames_wire_bytes(const struct frames *frames)
+{
+	return frame_wire_bytes(&frames->text) +
+	       (frames->has_payload ? frame_wire_bytes(&frames->payload) : 0);
+}
+
 static void free_data(void *data, void *hint)
 {
 	free(data);
@@ -140,6 +156,13 @@ int frames_payload(struct frames *frames, const void *payload, size_t size,
 	memcpy(zmq_msg_data(&frames->payload), payload, size);
 	frames->has_payload = true;
 	return 0;
+}
+
+ino_t socket_inode(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 ? st.st_ino : 0;
 }
 
 void *socket_monitor_new(void *zmq, void *socket, int events, struct error *err)

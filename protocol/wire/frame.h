@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include <zmq.h>
 
 /* A ROUTER's id of a peer: 5 bytes, or up to 255 that the peer chose itself
@@ -46,11 +47,21 @@ int frames_receive(void *socket, bool router, struct frames *frames,
 int frames_send(void *socket, bool router, struct frames *frames,
 		struct error *err);
 
+/* The bytes that they are on the wire, with what ZeroMQ (RFC 37) and CURVE
+ * (RFC 26) add.
+ */
+size_t frames_wire_bytes(const struct frames *frames);
+
 /* Take the text over from the buffer, which is then empty. */
 int frames_text(struct frames *frames, struct buffer *text, struct error *err);
 /* Add a payload, which is copied. E2BIG: more than MESSAGE_PAYLOAD_MAX. */
 int frames_payload(struct frames *frames, const void *payload, size_t size,
 		   struct error *err);
+
+/* Identifies a connection while it is open: the next one may get the same
+ * descriptor. 0: it is not open.
+ */
+ino_t socket_inode(int fd);
 
 static inline int socket_set_int(void *socket, int option, int value)
 {

@@ -38,6 +38,11 @@ struct outgoing *outgoing_new(void *router, struct zmq_watch *watch,
 	return outgoing;
 }
 
+static size_t frame_size(const struct outgoing_frame *frame)
+{
+	return frame->messages.size + zmq_msg_size(&frame->frames.payload);
+}
+
 static void frame_free(struct outgoing_frame *frame)
 {
 	buffer_clear(&frame->messages);
@@ -59,10 +64,11 @@ void outgoing_free(struct outgoing *outgoing)
 }
 
 static int frame_send(struct outgoing *outgoing, struct outgoing_frame *frame,
-		      struct error *err)
+		      size_t *wire, struct error *err)
 {
 	if (frames_text(&frame->frames, &frame->messages, err) < 0)
 		return -1;
+	*wire = frames_wire_bytes(&frame->frames);
 	zmq_watch_touch(outgoing->watch);
 	return frames_send(outgoing->router, true, &frame->frames, err);
 }
@@ -87,28 +93,32 @@ static struct outgoing_frame *frame_new(const struct frames_id *to,
 	return NULL;
 }
 
-void outgoing_now(struct outgoing *outgoing, const struct frames_id *to,
-		  enum message_type type, const void *body)
+size_t outgoing_now(struct outgoing *outgoing, const struct frames_id *to,
+		    enum message_type type, const void *body)
 {
 	struct outgoing_frame *frame = frame_new(to, type, body, NULL);
+	size_t wire = 0;
 
 	if (!frame)
-		return;
-	frame_send(outgoing, frame, NULL);
+		return 0;
+	if (frame_send(outgoing, frame, &wire, NULL) < 0)
+		wire = 0;
 	frame_free(frame);
+	return wire;
 }
 
-int outgoing_put(struct outgoing *outgoing, const struct frames_id *to,
-		 struct outgoing_frame **open, enum message_type type,
-		 const void *body, const void *payload, size_t size,
-		 struct error *err)
+ssize_t outgoing_put(struct outgoing *outgoing, const struct frames_id *to,
+		     struct outgoing_frame **open, enum message_type type,
+		     const void *body, const void *payload, size_t size,
+		     struct error *err)
 {
 	bool alone = payload || message_is_text(type);
+	size_t before = *open ? (*open)->messages.size : 0;
 	struct outgoing_frame *frame;
 
-	if (!alone && *open && (*open)->messages.size < BATCH_BYTES &&
+	if (!alone && *open && before < BATCH_BYTES &&
 	    message_encode(type, body, &(*open)->messages, NULL) == 0)
-		return 0;
+		return (ssize_t)((*open)->messages.size - before);
 	frame = frame_new(to, type, body, err);
 	if (!frame)
 		return -1;
@@ -118,7 +128,7 @@ int outgoing_put(struct outgoing *outgoing, const struct frames_id *to,
 	}
 	*open = alone ? NULL : frame;
 	STAILQ_INSERT_TAIL(&outgoing->frames, frame, next);
-	return 0;
+	return (ssize_t)frame_size(frame);
 }
 
 void outgoing_flush(struct outgoing *outgoing, outgoing_sent_fn *sent,
@@ -127,12 +137,14 @@ void outgoing_flush(struct outgoing *outgoing, outgoing_sent_fn *sent,
 	struct outgoing_frame *frame;
 
 	while ((frame = STAILQ_FIRST(&outgoing->frames))) {
+		size_t size = frame_size(frame), wire = 0;
 		struct error err;
 		int rc;
 
 		STAILQ_REMOVE_HEAD(&outgoing->frames, next);
-		rc = frame_send(outgoing, frame, &err);
-		sent(arg, &frame->frames.id, rc < 0 && err.code == EAGAIN);
+		rc = frame_send(outgoing, frame, &wire, &err);
+		sent(arg, &frame->frames.id, size, rc < 0 ? 0 : wire,
+		     rc < 0 && err.code == EAGAIN);
 		frame_free(frame);
 	}
 }

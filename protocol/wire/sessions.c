@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 
 #define SWEEP_MS 1000  /* how often silent peers are looked for, at most */
 #define HANG_UP_MS 100 /* for the last words to a peer that is dropped */
@@ -23,6 +22,7 @@ struct sessions {
 	sd_event *loop;
 	struct keyring *keyring;
 	struct outgoing *outgoing;
+	struct unsent *unsent;
 	struct wire_server_handler handler;
 	void *arg;
 	void *peers;             /* tsearch(3), by id */
@@ -66,10 +66,7 @@ struct wire_peer *sessions_peer(struct sessions *sessions,
  */
 static bool is_connected(const struct wire_peer *peer)
 {
-	struct stat st;
-
-	return peer->fd < 0 ||
-	       (fstat(peer->fd, &st) == 0 && st.st_ino == peer->inode);
+	return peer->fd < 0 || socket_inode(peer->fd) == peer->inode;
 }
 
 struct wire_peer *sessions_of_fd(struct sessions *sessions, int fd)
@@ -97,6 +94,7 @@ static void forget_peer(struct wire_peer *peer)
 {
 	tdelete(peer, &peer->sessions->peers, compare_ids);
 	move_peer(peer, NULL);
+	unsent_leave(&peer->unsent);
 	budget_leave(peer->budget, clock_mono_ms());
 	free(peer);
 }
@@ -114,7 +112,6 @@ struct wire_peer *sessions_add(struct sessions *sessions, struct frames *frames)
 {
 	struct wire_peer *peer = calloc(1, sizeof(*peer));
 	const struct key *key;
-	struct stat st;
 
 	if (!peer)
 		return NULL;
@@ -127,7 +124,7 @@ struct wire_peer *sessions_add(struct sessions *sessions, struct frames *frames)
 	peer->role =
 		key && !strcmp(key->name, peer->name) ? key->role : ROLE_NONE;
 	peer->fd = zmq_msg_get(&frames->text, ZMQ_SRCFD);
-	peer->inode = fstat(peer->fd, &st) == 0 ? st.st_ino : 0;
+	peer->inode = socket_inode(peer->fd);
 	peer->heard_ms = clock_mono_ms();
 	if (!tsearch(peer, &sessions->peers, compare_ids)) {
 		free(peer);
@@ -136,6 +133,15 @@ struct wire_peer *sessions_add(struct sessions *sessions, struct frames *frames)
 	move_peer(peer, &sessions->active);
 	peer->budget = budget_join(sessions->budgets, peer->public, peer->role,
 				   peer->heard_ms);
+	peer->unsent = (struct unsent_peer){
+		.peer = peer,
+		.fd = peer->fd,
+		.inode = peer->inode,
+		.budget = peer->budget,
+		.alone = peer->role == ROLE_AGENT,
+	};
+	if (peer->budget)
+		unsent_join(sessions->unsent, &peer->unsent);
 	sessions_pace(peer);
 	return peer;
 }
@@ -150,6 +156,37 @@ uint32_t sessions_pace(struct wire_peer *peer)
 {
 	peer->heartbeat_ms = peer->sessions->heartbeat_ms;
 	return peer->heartbeat_ms;
+}
+
+/* Charges. */
+
+bool wire_peer_wait(struct wire_peer *peer)
+{
+	return budget_take(peer->budget, BUDGET_WAITS, 1) == BUDGET_TAKEN;
+}
+
+void wire_peer_waited(struct wire_peer *peer)
+{
+	budget_give(peer->budget, BUDGET_WAITS, 1);
+}
+
+void wire_peer_spend(struct wire_peer *peer, int64_t cpu_us)
+{
+	if (budget_timed(peer->budget))
+		budget_spend(peer->budget, cpu_us);
+}
+
+int wire_peer_check_time(const struct wire_peer *peer, struct error *err)
+{
+	uint32_t wait_ms = budget_wait_ms(peer->budget, clock_mono_ms());
+
+	if (!wait_ms)
+		return 0;
+	return error_set(err, EAGAIN,
+			 "the requests of this key, or of all viewers, used "
+			 "too much CPU time of the controller; try again in "
+			 "%u s",
+			 (wait_ms + 999) / 1000);
 }
 
 /* Reports. */
@@ -224,6 +261,10 @@ static void peer_end(struct wire_peer *peer, const char *why)
 	if (peer->ended)
 		return;
 	peer->ended = true;
+	unsent_leave(&peer->unsent);
+	/* It reads no last words; libzmq now releases what it has of it. */
+	if (peer->unsent.cut_bytes && is_connected(peer))
+		shutdown(peer->fd, SHUT_RDWR);
 	peer->heard_ms = clock_mono_ms();
 	if (TAILQ_EMPTY(&sessions->ended))
 		loop_timer(sessions->loop, &sessions->hang_up, HANG_UP_MS,
@@ -246,31 +287,57 @@ bool sessions_begin(struct wire_peer *peer)
 
 /* Sending. */
 
+void sessions_send_now(struct wire_peer *peer, enum message_type type,
+		       const void *body)
+{
+	struct sessions *sessions = peer->sessions;
+	size_t wire = outgoing_now(sessions->outgoing, &peer->id, type, body);
+
+	unsent_queued(&peer->unsent, wire);
+	unsent_given(&peer->unsent, wire, wire);
+}
+
 void sessions_refuse_request(struct wire_peer *peer, uint64_t request, int code,
 			     const char *why)
 {
 	struct message_refused refused = { request, code, (char *)why };
 
-	outgoing_now(peer->sessions->outgoing, &peer->id, MESSAGE_REFUSED,
-		     &refused);
+	sessions_send_now(peer, MESSAGE_REFUSED, &refused);
 }
 
 int wire_server_send(struct wire_peer *peer, enum message_type type,
 		     const void *body, const void *payload, size_t size,
 		     struct error *err)
 {
-	return outgoing_put(peer->sessions->outgoing, &peer->id, &peer->unsent,
-			    type, body, payload, size, err);
+	ssize_t queued;
+
+	if (peer->unsent.cut_bytes)
+		return error_set(err, ENOBUFS,
+				 "it did not read %zu MiB of messages",
+				 peer->unsent.cut_bytes >> 20);
+	queued = outgoing_put(peer->sessions->outgoing, &peer->id, &peer->open,
+			      type, body, payload, size, err);
+	if (queued < 0)
+		return -1;
+	unsent_queued(&peer->unsent, (size_t)queued);
+	return 0;
 }
 
-static void sent(void *arg, const struct frames_id *to, bool dropped)
+bool wire_peer_ready(struct wire_peer *peer)
+{
+	return unsent_is_low(&peer->unsent);
+}
+
+static void sent(void *arg, const struct frames_id *to, size_t size,
+		 size_t wire, bool dropped)
 {
 	struct wire_peer *peer = sessions_peer(arg, to);
 
 	if (!peer)
 		return;
-	peer->unsent = NULL;
+	peer->open = NULL;
 	peer->lagged |= dropped;
+	unsent_given(&peer->unsent, size, wire);
 }
 
 void sessions_flush(struct sessions *sessions)
@@ -286,6 +353,23 @@ void wire_server_refuse(struct wire_peer *peer, int code, const char *why)
 	sessions_report(peer->sessions, peer->name[0] ? peer->name : "somebody",
 			why);
 	peer_end(peer, why);
+}
+
+void sessions_cut(struct wire_peer *peer, const char *why)
+{
+	if (peer->role == ROLE_AGENT)
+		wire_server_refuse(peer, ENOBUFS, why);
+	else
+		wire_server_drop(peer, ENOBUFS, why);
+}
+
+static void unsent_cut_peer(void *arg, struct wire_peer *peer, size_t bytes)
+{
+	char why[80];
+
+	snprintf(why, sizeof(why), "it did not read %zu MiB of messages",
+		 bytes >> 20);
+	sessions_cut(peer, why);
 }
 
 /* Another active session of the peer's key, or NULL. */
@@ -430,6 +514,10 @@ struct sessions *sessions_new(sd_event *loop, struct keyring *keyring,
 	sessions->budgets = budgets_new();
 	if (!sessions->budgets)
 		return error_null(error_nomem(err, "budgets"));
+	sessions->unsent = unsent_new(loop, sessions->budgets, unsent_cut_peer,
+				      sessions, err);
+	if (!sessions->unsent)
+		return NULL;
 	sessions->loop = sd_event_ref(loop);
 	sessions->keyring = keyring;
 	sessions->outgoing = outgoing;
@@ -451,6 +539,7 @@ void sessions_free(struct sessions *sessions)
 	       (peer = TAILQ_FIRST(&sessions->lost)) ||
 	       (peer = TAILQ_FIRST(&sessions->ended)))
 		forget_peer(peer);
+	unsent_free(sessions->unsent);
 	budgets_free(sessions->budgets);
 	loop_source_free(&sessions->sweep);
 	loop_source_free(&sessions->hang_up);

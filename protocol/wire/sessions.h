@@ -12,6 +12,7 @@
 
 #include "protocol/wire/budget.h"
 #include "protocol/wire/frame.h"
+#include "protocol/wire/unsent.h"
 #include "protocol/wire/wire.h"
 
 #include <sys/queue.h>
@@ -36,9 +37,10 @@ struct wire_peer {
 	bool ended;   /* its messages are ignored */
 	bool closed;  /* the last sweep found its connection closed */
 	bool lagged;
-	struct outgoing_frame *unsent; /* frame to which messages are added */
-	int64_t heard_ms;              /* last message, or when it ended */
-	uint32_t heartbeat_ms;         /* that it was told last */
+	struct outgoing_frame *open; /* frame to which messages are added */
+	struct unsent_peer unsent;
+	int64_t heard_ms;      /* last message, or when it ended */
+	uint32_t heartbeat_ms; /* that it was told last */
 	struct budget *budget; /* of its key; NULL: it has too many sessions */
 	void *data;
 	struct peer_list *list; /* that it is in */
@@ -74,9 +76,16 @@ bool sessions_begin(struct wire_peer *peer);
 /* The present time between heartbeats, which the peer is to be told. */
 uint32_t sessions_pace(struct wire_peer *peer);
 
+/* Send at once, without the queue: for messages that need no commit. */
+void sessions_send_now(struct wire_peer *peer, enum message_type type,
+		       const void *body);
 /* Refuse one request (0: all that the peer sent), and go on. */
 void sessions_refuse_request(struct wire_peer *peer, uint64_t request, int code,
 			     const char *why);
+/* End the peer's session, which costs the server too much: an agent may connect
+ * again at once, the key of a person is refused for WIRE_BAN_MS.
+ */
+void sessions_cut(struct wire_peer *peer, const char *why);
 /* Pass a refusal to the handler, unless there were many this second. */
 void sessions_report(struct sessions *sessions, const char *who,
 		     const char *why);

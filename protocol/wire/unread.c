@@ -20,7 +20,6 @@
 #define GROWTH (4 << 20)    /* of this process's memory, before a full count */
 #define LOOKS_MAX 100       /* without looking at all */
 #define DESCRIPTORS 1048576 /* that are looked at */
-#define CURVE_FRAME 33      /* bytes that CURVE adds (ZeroMQ RFC 26) */
 
 /* By the number of the descriptor. */
 struct connection {
@@ -41,13 +40,6 @@ struct unread {
 	unsigned int looks;
 	bool runs;
 };
-
-static ino_t inode_of(int fd)
-{
-	struct stat st;
-
-	return fstat(fd, &st) == 0 ? st.st_ino : 0;
-}
 
 static struct connection *connection_at(struct unread *unread, int fd)
 {
@@ -104,7 +96,7 @@ static struct sight unread_look_at_all(struct unread *unread)
 
 		if (!one->inode)
 			continue;
-		if (inode_of((int)i) != one->inode) {
+		if (socket_inode((int)i) != one->inode) {
 			one->inode = 0;
 			continue;
 		}
@@ -185,7 +177,7 @@ static int unread_look_run(sd_event_source *source, uint64_t usec, void *arg)
 void unread_came(struct unread *unread, int fd)
 {
 	struct connection *one = connection_at(unread, fd);
-	ino_t inode = inode_of(fd);
+	ino_t inode = socket_inode(fd);
 
 	/* Its first message may have been read already. */
 	if (one && one->inode != inode)
@@ -198,12 +190,6 @@ void unread_came(struct unread *unread, int fd)
 		   unread, NULL);
 }
 
-static size_t frame_bytes(size_t size)
-{
-	size += CURVE_FRAME;
-	return size + (size > 255 ? 9 : 2);
-}
-
 void unread_took(struct unread *unread, int fd, ino_t inode,
 		 const struct frames *frames)
 {
@@ -213,9 +199,7 @@ void unread_took(struct unread *unread, int fd, ino_t inode,
 		return;
 	if (one->inode != inode)
 		*one = (struct connection){ .inode = inode };
-	one->read += frame_bytes(zmq_msg_size(&frames->text));
-	if (frames->has_payload)
-		one->read += frame_bytes(zmq_msg_size(&frames->payload));
+	one->read += frames_wire_bytes(frames);
 }
 
 struct unread *unread_new(sd_event *loop, unread_cut_fn *cut, void *arg,

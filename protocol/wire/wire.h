@@ -15,10 +15,11 @@
  *
  * Everything that a peer can make grow has a limit: the size of messages
  * (message.h), received but unread messages (256 of a peer; unread.h for all),
- * unsent ones (1,000 per peer), and per key sessions, messages a second and a
- * viewer's processor time (budget.h). Beyond a limit all sessions of the key
- * are dropped with a sentence, and the key is refused for WIRE_BAN_MS. Other
- * keys are not affected.
+ * unsent ones (1,000 per peer; unsent.h for their bytes), and per key sessions,
+ * waiting requests, messages a second and a viewer's processor time
+ * (budget.h). Beyond a limit all sessions of the key are dropped with a
+ * sentence, and the key is refused for WIRE_BAN_MS. Other keys are not
+ * affected.
  */
 #ifndef PROTOCOL_WIRE_WIRE_H
 #define PROTOCOL_WIRE_WIRE_H
@@ -85,7 +86,8 @@ void wire_server_set_next_key(struct wire_server *server, const char *public);
  * order, those to one peer together in frames of about 64 KiB. In between the
  * caller commits the changes that the messages report. Payload is copied.
  * E2BIG: more than MESSAGE_REPLY_MAX or MESSAGE_PAYLOAD_MAX; EINVAL: a field is
- * missing; ENOMEM.
+ * missing; ENOBUFS: the peer does not read, and is cut in the next turn of the
+ * loop; ENOMEM.
  */
 int wire_server_send(struct wire_peer *peer, enum message_type type,
 		     const void *body, const void *payload, size_t size,
@@ -128,6 +130,20 @@ void *wire_peer_data(const struct wire_peer *peer);
  * resets it.
  */
 bool wire_peer_lagged(struct wire_peer *peer);
+/* Has it received most of what it was sent? Large data waits for that. */
+bool wire_peer_ready(struct wire_peer *peer);
+
+/* What a peer's requests cost later is charged to its key, too (budget.h). A
+ * request of it waits; false: too many of its key do. wire_peer_waited() undoes
+ * it.
+ */
+bool wire_peer_wait(struct wire_peer *peer);
+void wire_peer_waited(struct wire_peer *peer);
+/* The peer's request took so much processor time outside of message(). */
+void wire_peer_spend(struct wire_peer *peer, int64_t cpu_us);
+/* EAGAIN: the requests of its key, or of all viewers, used too much of it. */
+int wire_peer_check_time(const struct wire_peer *peer, struct error *err);
+
 /* Is its connection open, with a message within the last two heartbeats? */
 bool wire_peer_alive(const struct wire_peer *peer);
 

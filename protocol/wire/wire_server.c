@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #define BURST 256             /* messages per turn of the loop */
 #define BURST_BYTES (1 << 20) /* and of their payloads */
@@ -59,7 +58,7 @@ static void answer_heartbeat(struct wire_server *server, struct wire_peer *peer)
 		.heartbeat_ms = sessions_pace(peer),
 	};
 
-	outgoing_now(server->outgoing, &peer->id, MESSAGE_HEARTBEAT, &beat);
+	sessions_send_now(peer, MESSAGE_HEARTBEAT, &beat);
 }
 
 /* Decode the frame's messages and deal with them. */
@@ -85,15 +84,8 @@ static void wire_server_receive(struct wire_server *server,
 						zmq_msg_size(&frames->payload));
 		}
 		message_free(type, body);
-	} while (size && !peer->ended && admission_next(peer));
-}
-
-static uint64_t wire_server_measure_cpu(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+	} while (size && !peer->ended && !peer->unsent.cut_bytes &&
+		 admission_next(peer));
 }
 
 /* Payloads take time to handle: other messages must not wait for many of them.
@@ -113,7 +105,7 @@ static int router_ready(void *arg)
 	owned(frames_clear) struct frames frames;
 	struct wire_peer *peer;
 	struct error err = { 0 };
-	uint64_t before_us;
+	int64_t before_us;
 	int got;
 
 	frames_init(&frames);
@@ -129,16 +121,16 @@ static int router_ready(void *arg)
 		connection_monitor_heard(server->monitor, peer->fd);
 	}
 	unread_took(server->unread, peer->fd, peer->inode, &frames);
-	if (peer->ended || !admission_frames(peer, &frames))
+	if (peer->ended || peer->unsent.cut_bytes ||
+	    !admission_frames(peer, &frames))
 		return 1;
 	sessions_heard(peer);
 	if (got < 0) {
 		admission_broken(peer, &frames, &err);
 	} else if (budget_timed(peer->budget)) {
-		before_us = wire_server_measure_cpu();
+		before_us = clock_cpu_us();
 		wire_server_receive(server, peer, &frames);
-		budget_spend(peer->budget,
-			     wire_server_measure_cpu() - before_us);
+		wire_peer_spend(peer, clock_cpu_us() - before_us);
 	} else {
 		wire_server_receive(server, peer, &frames);
 	}
@@ -166,10 +158,8 @@ static void wire_server_cut_peer(void *arg, int fd, size_t bytes)
 	peer = sessions_of_fd(server->sessions, fd);
 	if (!peer)
 		sessions_report(server->sessions, "somebody", why);
-	else if (peer->role == ROLE_AGENT)
-		wire_server_refuse(peer, ENOBUFS, why);
 	else
-		wire_server_drop(peer, ENOBUFS, why);
+		sessions_cut(peer, why);
 	shutdown(fd, SHUT_RDWR);
 }
 

@@ -2,6 +2,8 @@
  *
  *	peer ENDPOINT SERVER_KEY KEY_FILE COUNT [TEXT...]
  *	peer --flood CONNECTIONS SECONDS ENDPOINT SERVER_KEY KEY_FILE TEXT...
+ *	peer --deaf CONNECTIONS SECONDS RATE ENDPOINT SERVER_KEY KEY_FILE
+ *TEXT...
  *
  * Connects with the key of KEY_FILE to the controller of the public key
  * SERVER_KEY (text or file), and sends each TEXT, one frame, COUNT times as
@@ -13,8 +15,14 @@
  * --flood sends the first TEXT once on each of so many connections and then the
  * others without end, makes them anew twice a second, and prints how much it
  * was.
+ *
+ * --deaf sends the first TEXT once on each of so many connections, then the
+ * others in turn, RATE a second in all, and reads nothing. A "#" in a TEXT is
+ * the number of the message. A connection that takes nothing for a second is
+ * made anew.
  */
 #include "protocol/base/clock.h"
+#include "protocol/base/owned.h"
 #include "protocol/wire/key.h"
 #include "tests/wire_json.h"
 
@@ -32,12 +40,15 @@
 #define FRAME_MAX (4 << 20)
 #define FLOOD_MAX 1000 /* connections */
 #define FLOOD_QUEUE 4  /* messages that libzmq keeps of each */
+#define DEAF_MS 1000   /* without taking a message */
+#define DEAF_BYTES 4096
 
 struct peer {
 	const char *endpoint;
 	char server[KEY_TEXT_SIZE];
 	struct key key;
 	void *zmq;
+	bool deaf;
 };
 
 /* The frames are the same in each run: xorshift. */
@@ -138,6 +149,11 @@ static void *connect_to(const struct peer *peer)
 	set_int(socket, ZMQ_LINGER, 0);
 	set_int(socket, ZMQ_SNDTIMEO, SEND_MS);
 	set_int(socket, ZMQ_RCVTIMEO, QUIET_MS);
+	if (peer->deaf) {
+		set_int(socket, ZMQ_RCVHWM, 1);
+		set_int(socket, ZMQ_RCVBUF, DEAF_BYTES);
+		set_int(socket, ZMQ_RECONNECT_IVL, -1);
+	}
 	if (zmq_connect(socket, peer->endpoint) == 0)
 		return socket;
 	perror("peer: connect");
@@ -230,6 +246,65 @@ static int run_flood(const struct peer *peer, size_t count, int64_t for_ms,
 	return any < 0;
 }
 
+/* The message as JSON, with its number for each '#'. */
+static bool deaf_send(void *socket, const char *text, unsigned long long number)
+{
+	owned(buffer_clear) struct buffer json;
+	owned(buffer_clear) struct buffer bytes;
+
+	buffer_init(&json, ROOM);
+	buffer_init(&bytes, ROOM);
+	for (; *text; text++)
+		if (*text == '#')
+			buffer_printf(&json, NULL, "%llu", number);
+		else
+			buffer_append(&json, text, 1, NULL);
+	return wire_from_json(json.data, &bytes) &&
+	       zmq_send(socket, bytes.data, bytes.size, ZMQ_DONTWAIT) >= 0;
+}
+
+static int run_deaf(const struct peer *peer, size_t count, int64_t for_ms,
+		    double rate, char *const *texts)
+{
+	static struct {
+		void *socket;
+		int64_t took_ms;
+	} all[FLOOD_MAX];
+	int64_t begun_ms = clock_mono_ms(), now_ms;
+	unsigned long long tried = 0, sent = 0, connections = 0;
+	size_t next = 0;
+
+	while ((now_ms = clock_mono_ms()) - begun_ms < for_ms) {
+		size_t i = tried % count;
+
+		if ((double)tried * 1000 > rate * (double)(now_ms - begun_ms)) {
+			zmq_poll(NULL, 0, 1);
+			continue;
+		}
+		if (all[i].socket && now_ms - all[i].took_ms > DEAF_MS)
+			zmq_close(take(all[i].socket));
+		if (!all[i].socket) {
+			all[i].socket = connect_to(peer);
+			if (!all[i].socket)
+				return 1;
+			zmq_send(all[i].socket, texts[0], strlen(texts[0]), 0);
+			all[i].took_ms = now_ms;
+			connections++;
+		}
+		next = texts[next + 1] ? next + 1 : 1;
+		if (texts[next] &&
+		    deaf_send(all[i].socket, texts[next], ++tried)) {
+			all[i].took_ms = now_ms;
+			sent++;
+		}
+	}
+	for (size_t i = 0; i < count; i++)
+		if (all[i].socket)
+			zmq_close(all[i].socket);
+	printf("%llu messages, %llu connections\n", sent, connections);
+	return 0;
+}
+
 static int read_peer(struct peer *peer, char *const *words)
 {
 	struct error err = { 0 };
@@ -244,6 +319,7 @@ static int read_peer(struct peer *peer, char *const *words)
 
 int main(int argc, char **argv)
 {
+	bool deaf = argc > 9 && !strcmp(argv[1], "--deaf");
 	bool floods = argc > 1 && !strcmp(argv[1], "--flood");
 	struct peer peer = { .zmq = zmq_ctx_new() };
 	struct frame *frames;
@@ -254,13 +330,21 @@ int main(int argc, char **argv)
 
 	zmq_ctx_set(peer.zmq, ZMQ_MAX_SOCKETS, 2 * FLOOD_MAX);
 	if (argc < (floods ? 8 : 5)) {
-		fprintf(stderr, "usage: peer [--flood CONNECTIONS SECONDS] "
-				"ENDPOINT SERVER_KEY KEY_FILE COUNT "
-				"[TEXT...]\n");
+		fprintf(stderr, "usage: peer [--flood CONNECTIONS SECONDS | "
+				"--deaf CONNECTIONS SECONDS RATE] ENDPOINT "
+				"SERVER_KEY KEY_FILE COUNT [TEXT...]\n");
 		return 2;
 	}
-	if (read_peer(&peer, argv + (floods ? 4 : 1)) < 0)
+	if (read_peer(&peer, argv + (deaf ? 5 : floods ? 4 : 1)) < 0)
 		return 2;
+	if (deaf) {
+		peer.deaf = true;
+		code = run_deaf(&peer, strtoul(argv[2], NULL, 10),
+				1000 * strtol(argv[3], NULL, 10),
+				strtod(argv[4], NULL), argv + 8);
+		zmq_ctx_term(peer.zmq);
+		return code;
+	}
 	texts = argv + (floods ? 7 : 5);
 	frames = calloc((size_t)argc, sizeof(*frames));
 	if (!frames)

@@ -523,6 +523,52 @@ static void test_large_request(void)
 	is_int(hall->last, MESSAGE_QUERY, "an operator's is delivered");
 }
 
+/* Send to the hall's peer until it takes no more; the MiB that were sent. */
+static int send_until_refused(struct hall *hall, struct error *err)
+{
+	static char payload[MESSAGE_PAYLOAD_MAX];
+	const struct message_content_piece piece = { .hash = (char *)"x" };
+	int sent = 0;
+
+	while (sent < 1000 &&
+	       wire_server_send(hall->peer, MESSAGE_CONTENT_PIECE, &piece,
+				payload, sizeof(payload), err) == 0) {
+		sent++;
+		wire_server_flush(hall->server);
+	}
+	return sent;
+}
+
+static void test_deaf(void)
+{
+	static const int keys[] = { HALL_VIEWER, HALL_OTHER };
+	struct error err;
+
+	for (size_t i = 0; i < 2; i++) {
+		owned(scene_clear) struct scene scene;
+		owned(stranger_clear) struct stranger deaf = { 0 };
+		struct hall *hall = &scene.hall;
+		int sent, one = 1;
+
+		scene_open(&scene, 0);
+		stranger_init(&deaf, hall, &hall->keys[keys[i]], NULL);
+		zmq_setsockopt(deaf.dealer, ZMQ_RCVHWM, &one, sizeof(one));
+		stranger_say(&deaf, HELLO);
+		WAIT(hall, hall->hellos == 2);
+		ok(wire_peer_ready(hall->peer), "all of it was received");
+		sent = send_until_refused(hall, &err);
+		ok(sent >= BUDGET_UNSENT_MAX >> 20 && sent < 100,
+		   "of what a peer does not read %d MiB are kept", sent);
+		is(err.text + strlen(err.text) - 15, "MiB of messages",
+		   "then nothing more is sent");
+		WAIT(hall, hall->gone);
+		is_int(hall->gone, 1, "and it is cut");
+		is(hall->refused_why + strlen(hall->refused_why) - 15,
+		   "MiB of messages", "in words");
+		hall_run(hall, 10);
+	}
+}
+
 static void test_many_sessions(void)
 {
 	struct stranger strangers[BUDGET_AGENT_SESSIONS + 1];
@@ -625,6 +671,7 @@ int main(void)
 	test_flood_of_hellos();
 	test_large_hello();
 	test_large_request();
+	test_deaf();
 	test_many_sessions();
 	test_stolen_id();
 	test_removed_key();

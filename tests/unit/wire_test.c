@@ -236,7 +236,7 @@ static void test_lagging(void)
 {
 	owned(hall_clear) struct hall hall;
 	owned(guest_clear) struct guest guest;
-	owned_free char *payload = calloc(1, 10000);
+	owned_free char *payload = calloc(1, 1000);
 	struct message_reply reply = { .request = 1 };
 	int got;
 
@@ -246,7 +246,7 @@ static void test_lagging(void)
 	reply.body = empty_body();
 	for (int i = 0; i < 5000; i++)
 		wire_server_send(hall.peer, MESSAGE_REPLY, &reply, payload,
-				 10000, NULL);
+				 1000, NULL);
 	free(reply.body.bytes);
 	wire_server_flush(hall.server);
 	ok(wire_peer_lagged(hall.peer),

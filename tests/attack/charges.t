@@ -1,0 +1,104 @@
+#!/bin/bash
+# charges.t - viewers that let answers lie, or wait for what others have to
+# look up: what it costs the controller's memory, and everybody else.
+TEST_LIMIT=600
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/../system/lib.sh"
+# shellcheck source=tests/system/cluster.sh
+. "$(dirname "$0")/../system/cluster.sh"
+need_root
+cluster_need
+need "$REGATTA_BUILD/lab/peer"
+must cluster_up 2 one
+LIMIT_MIB=64
+SECONDS_EACH=10
+hello='{"type":"hello","version":3,"software":"peer"}'
+
+for i in {1..3}; do
+	must make_key "$CLUSTER/viewer$i.key" "viewer$i" viewer
+done
+must wait_for 'regatta nodes --key "$CLUSTER/viewer3.key"' 10
+
+memory() # VmRSS or VmHWM, in MiB
+{
+	awk -v what="$1:" '$1 == what { print int($2 / 1024) }' \
+		"/proc/$(pid_of cluster/controller)/status"
+}
+processor() # time that it used, in ms
+{
+	awk '{ print ($14 + $15) * 10 }' \
+		"/proc/$(pid_of cluster/controller)/stat"
+}
+# cost NAME MS: an operator's command takes less, and a job starts
+cost()
+{
+	local i start most=$2 all=()
+
+	for i in {1..15}; do
+		start=$(date +%s%N)
+		regatta nodes >/dev/null || all+=(99999)
+		all+=($((($(date +%s%N) - start) / 1000000)))
+	done
+	mapfile -t all < <(printf '%s\n' "${all[@]}" | sort -n)
+	start=$(date +%s%N)
+	must submit_tool "job$((++jobs))" print 10
+	must wait_job "$JOB" completed 30
+	diag "$1: regatta nodes ${all[7]} ms, at most ${all[-1]} ms;" \
+		"a job $((($(date +%s%N) - start) / 1000000)) ms"
+	# shellcheck disable=SC2034 # in a condition
+	median=${all[7]}
+	ok '((median < most))' "$1: others are answered within $2 ms"
+}
+# deaf NAME KEY CONNECTIONS RATE TEXT...
+deaf()
+{
+	local name=$1 before
+
+	used=$(processor)
+	echo 5 >"/proc/$(pid_of cluster/controller)/clear_refs"
+	before=$(memory VmRSS)
+	# Theirs are other machines' processors.
+	spawn "deaf-$2" nice -n 5 "$REGATTA_BUILD/lab/peer" --deaf "$3" \
+		$SECONDS_EACH "$4" "$REGATTA_CONTROLLER" \
+		"$CLUSTER/controller.key" "$CLUSTER/$2.key" "$hello" "${@:5}"
+	cost "$name" 200
+	must wait_for "! alive 'deaf-$2'" $((3 * SECONDS_EACH))
+	diag "$name: $(log_of "deaf-$2" | tail -1);" \
+		"memory $before MiB, at most $(memory VmHWM) MiB," \
+		"then $(memory VmRSS) MiB; $((used = $(processor) - used)) ms of CPU"
+	ok '(($(memory VmHWM) - before < LIMIT_MIB))' \
+		"$name: the controller's memory keeps its limit"
+	is "$(nodes_get '.[0].state')" up "$name: the node that works is there"
+}
+
+jobs=0
+must submit_tool long print 4000000
+must wait_job "$JOB" completed 60
+long=$JOB
+read='"stream":"rank-0","wait_ms":30000,"timestamps":false'
+# shellcheck disable=SC2034 # in a condition
+size=$(log_size "$JOB")
+must eval '((size > 1 << 20))'
+cost quiet 200
+
+deaf "answers that nobody reads" viewer1 64 1500 \
+	"{\"type\":\"log-read\",\"request\":#,\"job\":$long,\"attempt\":0,
+	\"offset\":0,\"tail_lines\":0,${read/30000/0}}"
+ok 'log_of cluster/controller | finds "refused viewer1: .*did not read"' \
+	"who does not read is cut, in words"
+
+# A job that says something all the time, and has many streams.
+must submit_tool active 'follow=["/f*"]' files /. 400 , steps 60000 1
+must wait_job "$JOB" running 30
+active=$JOB sweep=$SWEEP
+deaf "requests that wait" viewer2 62 500 \
+	"{\"type\":\"log-read\",\"request\":#,\"job\":$active,\"attempt\":0,
+	\"offset\":1000000#,\"tail_lines\":0,${read/rank-0/none}}"
+# A viewer may use two seconds at once, and a quarter of the time.
+ok '((used < 6000))' "what waits is charged to its key"
+deaf "the same one" viewer3 62 500 \
+	"{\"type\":\"log-read\",\"request\":#,\"job\":$active,\"attempt\":0,
+	\"offset\":0,\"tail_lines\":0,$read}"
+must cli cancel "$sweep"
+must wait_job "$active" cancelled 30
+done_testing
