@@ -1,7 +1,6 @@
 /* line_prefix.c - prefixes that one line is enough to recognise. */
 #include "controller/prefixes/line_prefix.h"
 
-#include <ctype.h>
 #include <string.h>
 #include <sys/types.h>
 
@@ -39,19 +38,19 @@ static const char *const bracketed[] = {
 	NULL,
 };
 
-/* Those that begin with a time: the longest first. */
+/* Those behind a time: the longest first. */
 static const char *const timed[] = {
-	"T stdout F ",
-	"T stderr F ",
-	"T stdout P ",
-	"T stderr P ",
-	"T H W[N]: ",
-	"T H kernel: ",
-	"T[N,R]<stdout>:?",
-	"T[N,R]<stderr>:?",
-	"T[R]<stdout>:?",
-	"T[R]<stderr>:?",
-	"T ",
+	" stdout F ",
+	" stderr F ",
+	" stdout P ",
+	" stderr P ",
+	" H W[N]: ",
+	" H kernel: ",
+	"[N,R]<stdout>:?",
+	"[N,R]<stderr>:?",
+	"[R]<stdout>:?",
+	"[R]<stderr>:?",
+	" ",
 	NULL,
 };
 
@@ -70,11 +69,30 @@ static const char *const numbered[] = { "BR: ", "N.Ns\tN\t", NULL };
 /* pdsh */
 static const char *const hosts[] = { "H: !", NULL };
 
+/* Every line of a log is looked at: <ctype.h> would be a call for each
+ * character.
+ */
+static bool char_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool char_is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool char_is_of_name(char c)
+{
+	return char_is_letter(c) || char_is_digit(c) || c == '.' || c == '_' ||
+	       c == '-' || c == '/' || c == '@';
+}
+
 size_t digits_size(const char *text, size_t size)
 {
 	size_t n = 0;
 
-	while (n < size && isdigit((unsigned char)text[n]))
+	while (n < size && char_is_digit(text[n]))
 		n++;
 	return n;
 }
@@ -83,8 +101,7 @@ size_t prefix_name_size(const char *text, size_t size)
 {
 	size_t n = 0;
 
-	while (n < size && (isalnum((unsigned char)text[n]) ||
-			    (text[n] && strchr("._-/@", text[n]))))
+	while (n < size && char_is_of_name(text[n]))
 		n++;
 	return n;
 }
@@ -93,9 +110,8 @@ size_t prefix_name_size(const char *text, size_t size)
 static bool digits_fit(const char *text, size_t size, const char *form)
 {
 	for (size_t i = 0; form[i]; i++)
-		if (i >= size ||
-		    (form[i] == '0' ? !isdigit((unsigned char)text[i])
-				    : form[i] != text[i]))
+		if (i >= size || (form[i] == '0' ? !char_is_digit(text[i])
+						 : form[i] != text[i]))
 			return false;
 	return true;
 }
@@ -108,7 +124,7 @@ static size_t clock_size(const char *text, size_t size)
 	if (!digits_fit(text, size, "00:00:00"))
 		return 0;
 	if (at + 1 < size && (text[at] == '.' || text[at] == ',') &&
-	    isdigit((unsigned char)text[at + 1]))
+	    char_is_digit(text[at + 1]))
 		at += 1 + digits_size(text + at + 1, size - at - 1);
 	if (at < size && text[at] == 'Z')
 		return at + 1;
@@ -160,7 +176,7 @@ static size_t time_size(const char *text, size_t size)
 
 	if (!size)
 		return 0;
-	if (isalpha((unsigned char)*text))
+	if (char_is_letter(*text))
 		return unix_date_size(text, size);
 	if (digits_fit(text, size, "0000-00-00") ||
 	    digits_fit(text, size, "0000/00/00")) {
@@ -213,10 +229,10 @@ static size_t host_size(const char *text, size_t size)
 {
 	size_t n = prefix_name_size(text, size), i = 0;
 
-	if (!n || !isalpha((unsigned char)*text) || memchr(text, '/', n) ||
+	if (!n || !char_is_letter(*text) || memchr(text, '/', n) ||
 	    (n == 6 && *text == 'E' && digits_size(text + 2, 4) == 4))
 		return 0;
-	while (i < n && !isdigit((unsigned char)text[i]))
+	while (i < n && !char_is_digit(text[i]))
 		i++;
 	return i < n ? n : 0;
 }
@@ -285,11 +301,13 @@ static ssize_t part_size(char part, const char *text, size_t size,
 	return n ? (ssize_t)n : -1;
 }
 
+/* The size up to the end of the shape, which begins at this place; 0: it does
+ * not fit.
+ */
 static size_t shape_size(const char *shape, const char *text, size_t size,
-			 struct line_origin *origin)
+			 size_t at, struct line_origin *origin)
 {
 	struct line_origin told = *origin;
-	size_t at = 0;
 
 	for (; *shape; shape++) {
 		ssize_t n;
@@ -317,11 +335,11 @@ static size_t shape_size(const char *shape, const char *text, size_t size,
 }
 
 static size_t shapes_size(const char *const *shapes, const char *text,
-			  size_t size, struct line_origin *origin)
+			  size_t size, size_t at, struct line_origin *origin)
 {
 	size_t n = 0;
 
-	while (*shapes && !(n = shape_size(*shapes, text, size, origin)))
+	while (*shapes && !(n = shape_size(*shapes, text, size, at, origin)))
 		shapes++;
 	if (n && strstr(*shapes, " P "))
 		origin->partial = true;
@@ -330,8 +348,8 @@ static size_t shapes_size(const char *const *shapes, const char *text,
 
 bool line_prefix_begins(char first)
 {
-	return isalnum((unsigned char)first) ||
-	       (first && strchr("[(< ", first));
+	return char_is_digit(first) || char_is_letter(first) || first == '[' ||
+	       first == '(' || first == '<' || first == ' ';
 }
 
 size_t line_prefix_size(const char *text, size_t size,
@@ -343,18 +361,18 @@ size_t line_prefix_size(const char *text, size_t size,
 		return 0;
 	switch (*text) {
 	case '[':
-		return shapes_size(bracketed, text, size, origin);
+		return shapes_size(bracketed, text, size, 0, origin);
 	case '(':
-		return shapes_size(actors, text, size, origin);
+		return shapes_size(actors, text, size, 0, origin);
 	case '<':
-		return shapes_size(marked, text, size, origin);
+		return shapes_size(marked, text, size, 0, origin);
 	default:
 		break;
 	}
-	if (time_size(text, size) &&
-	    (n = shapes_size(timed, text, size, origin)))
+	n = time_size(text, size);
+	if (n && (n = shapes_size(timed, text, size, n, origin)))
 		return n;
-	return isalpha((unsigned char)*text)
-		       ? shapes_size(hosts, text, size, origin)
-		       : shapes_size(numbered, text, size, origin);
+	return char_is_letter(*text)
+		       ? shapes_size(hosts, text, size, 0, origin)
+		       : shapes_size(numbered, text, size, 0, origin);
 }

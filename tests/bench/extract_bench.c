@@ -1,7 +1,9 @@
 /* extract_bench.c - a log in which no rule finds anything, read by the rules of
  * each framework, beside grep with one of them; and an ordinary log, whose
  * format is to be found, beside grep with the rules of all formats. Then of
- * its end the reason is read, as when its job failed.
+ * its end the reason is read, as when its job failed. A log of no known format
+ * follows, in which each line has a date and a step; its lines are read by
+ * meaning.
  *
  *	extract_bench --build DIR --folder DIR
  *
@@ -30,7 +32,7 @@
 #define PIECE 65536
 #define STEP_LINES 50    /* of other output for one of a step */
 #define ENOUGH_STEPS 100 /* that are read where the format is found */
-#define MIB (1024.0 * 1024)
+#define DATED_SHARE 8    /* of the bytes: no more steps are kept */
 
 /* clang-format off */
 static const char *const lines[] = {
@@ -82,6 +84,21 @@ static void make_log(struct buffer *log, size_t bytes, bool steps)
 		     add_step(log, i / STEP_LINES + 1) < 0))
 			return;
 	}
+}
+
+/* Each line has a date, a step and values, in no known format. */
+static void make_dated(struct buffer *log, size_t bytes)
+{
+	for (int i = 0; log->size < bytes; i++)
+		if (buffer_printf(log, NULL,
+				  "2026-02-%02d %02d:%02d:%02d,%03d INFO "
+				  "train.py:310 - step %d of 9000000, loss "
+				  "2.%04d, lr 3.0e-04, grad norm 0.512, "
+				  "512.%d ms/step, 64 samples in the queue\n",
+				  1 + i / 86400 % 28, i / 3600 % 24,
+				  i / 60 % 60, i % 60, i % 1000, i, i % 10000,
+				  i % 10) < 0)
+			return;
 }
 
 /* Seconds to read it; the rules must find nothing. */
@@ -326,6 +343,12 @@ int main(int argc, char **argv)
 	    run_memory(&options, &log, &err) < 0 ||
 	    run_grep_all(options.folder, catalog, &log, &err) < 0)
 		fail(&err);
+	buffer_consume(&log, log.size);
+	make_dated(&log, options.bytes / DATED_SHARE);
+	seconds = find_format(catalog, &log, &err);
+	if (seconds < 0)
+		fail(&err);
+	tell("auto, dated steps", (double)log.size, seconds);
 	buffer_consume(&log, log.size);
 	make_log(&log, options.bytes, false);
 	for (size_t i = 0; (framework = catalog_framework_at(catalog, i));

@@ -1,10 +1,12 @@
 /* meaning_test.c - lines of no known format are read by what their names mean.
  */
 #include "controller/results/extract.h"
+#include "controller/results/meaning/notation.h"
 #include "tests/tap.h"
 #include "tests/unit/expectations.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NONE ((double)NAN) /* the record must not have it */
@@ -163,6 +165,42 @@ static void check_remarks(const char *log, const char *codes)
 	extract_free(extract);
 }
 
+/* Numbers are those that strtod() reads, to the last bit. */
+static void numbers_check(void)
+{
+	static const char *const texts[] = {
+		"2.34E+00",
+		"3.0e-04",
+		"-1.5e3",
+		"1e22",
+		"1e23",
+		"1e-22",
+		"2.5e-23",
+		"1e999",
+		"1e-999",
+		"0.1",
+		"1,216.5",
+		"0.30000000000000004",
+		"9007199254740993e-3",
+		"-.5e-1",
+		"12e+0005",
+		"1e1000000000000",
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		char plain[64] = "";
+		double number = NAN;
+		size_t n = 0;
+
+		for (const char *at = texts[i]; *at; at++)
+			if (*at != ',')
+				plain[n++] = *at;
+		n = notation_number(texts[i], strlen(texts[i]), &number);
+		ok(n == strlen(texts[i]) && number == strtod(plain, NULL),
+		   "%s is %.17g", texts[i], number);
+	}
+}
+
 int main(void)
 {
 	struct error err = { 0 };
@@ -187,6 +225,7 @@ int main(void)
 			      "09:00:40 step 300 loss 2 step_time 20s\n",
 			      "by-meaning clock-differs ");
 		check_remarks("nothing\n", "");
+		numbers_check();
 	}
 	extract_rules_free(rules);
 	catalog_free(catalog);

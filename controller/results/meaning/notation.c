@@ -9,7 +9,6 @@
 #include <strings.h>
 
 #define NUMBER_MAX 63 /* bytes of a number */
-#define UNIT_MAX 40   /* bytes of a unit */
 
 static bool is_digit_at(const char *text, size_t size, size_t at)
 {
@@ -78,8 +77,9 @@ static double number_convert(const char *text, size_t size)
 					 1e18, 1e19, 1e20, 1e21, 1e22 };
 	char copy[NUMBER_MAX + 1];
 	uint64_t digits = 0;
-	size_t used = 0, count = 0, after = 0;
-	bool dot = false, plain = true;
+	size_t used = 0, count = 0;
+	int shift = 0, power = 0; /* of ten, to the right; of the exponent */
+	bool dot = false, exponent = false, below = false;
 
 	for (size_t i = 0; i < size; i++) {
 		char c = text[i];
@@ -87,20 +87,26 @@ static double number_convert(const char *text, size_t size)
 		if (c == ',')
 			continue;
 		copy[used++] = c;
-		if (c >= '0' && c <= '9') {
+		if (c >= '0' && c <= '9' && exponent) {
+			power = power < 1000 ? power * 10 + (c - '0') : power;
+		} else if (c >= '0' && c <= '9') {
 			digits = digits * 10 + (uint64_t)(c - '0');
 			count += count || c != '0';
-			after += dot;
-		} else if (c == '.') {
-			dot = true;
-		} else if (i || (c != '-' && c != '+')) {
-			plain = false;
+			shift += dot;
+		} else if (c == '-') {
+			below = exponent;
+		} else {
+			dot |= c == '.';
+			exponent |= c == 'e' || c == 'E';
 		}
 	}
 	copy[used] = 0;
-	/* Both are exact, so that the division rounds once. */
-	if (plain && count <= 15 && after <= 22)
-		return (*text == '-' ? -1 : 1) * (double)digits / powers[after];
+	shift += below ? power : -power;
+	/* Both are exact, so that the result is rounded once. */
+	if (count <= 15 && shift >= -22 && shift <= 22)
+		return (*text == '-' ? -1 : 1) *
+		       (shift < 0 ? (double)digits * powers[-shift]
+				  : (double)digits / powers[shift]);
 	return strtod(copy, NULL);
 }
 
@@ -134,6 +140,15 @@ size_t notation_number(const char *text, size_t size, double *number)
 	return n;
 }
 
+static uint32_t text_hash(const char *text, size_t size)
+{
+	uint32_t hash = (uint32_t)size;
+
+	for (size_t i = 0; i < size; i++)
+		hash = hash * 31 + (unsigned char)text[i];
+	return hash ^ hash >> 11;
+}
+
 static bool gap_is(const struct notation_gap *gap, const char *text,
 		   size_t size)
 {
@@ -143,16 +158,14 @@ static bool gap_is(const struct notation_gap *gap, const char *text,
 struct quantity notation_quantity(struct notation *notation, const char *text,
 				  size_t size)
 {
-	uint32_t hash = (uint32_t)size;
 	struct notation_gap *gap, *other;
+	uint32_t hash;
 
 	if (size > NOTATION_GAP_MAX) {
 		text += size - NOTATION_GAP_MAX;
 		size = NOTATION_GAP_MAX;
 	}
-	for (size_t i = 0; i < size; i++)
-		hash = hash * 31 + (unsigned char)text[i];
-	hash = (hash ^ hash >> 11) % NOTATION_GAPS;
+	hash = text_hash(text, size) % NOTATION_GAPS;
 	gap = &notation->gaps[hash];
 	/* Each text has two places. */
 	other = &notation->gaps[hash ^ 1];
@@ -172,6 +185,21 @@ struct quantity notation_quantity(struct notation *notation, const char *text,
 static bool is_unit_char(char c)
 {
 	return isalpha((unsigned char)c) || c == '/' || c == '%' || c & 0x80;
+}
+
+/* quantity_unit(); kept. */
+static struct quantity_unit unit_known(struct notation *notation,
+				       const char *text, size_t size)
+{
+	struct notation_unit *known =
+		&notation->units[text_hash(text, size) % NOTATION_UNITS];
+
+	if (known->size != size || memcmp(known->text, text, size) != 0) {
+		known->size = (uint16_t)size;
+		memcpy(known->text, text, size);
+		known->unit = quantity_unit(notation->lexicon, text, size);
+	}
+	return known->unit;
 }
 
 /* May a number of this kind have the unit? */
@@ -232,15 +260,15 @@ static double si_factor(const struct quantity *quantity, const char *text,
 }
 
 /* Read the unit at text[0..size), behind a number: the bytes it takes. */
-static size_t unit_read(const struct notation *notation, const char *text,
+static size_t unit_read(struct notation *notation, const char *text,
 			size_t size, struct notation_item *item)
 {
 	size_t blank = size && *text == ' ', n = blank;
 	struct quantity_unit unit;
 	double si;
 
-	while (n < size && n - blank < UNIT_MAX && is_unit_char(text[n]) &&
-	       !quantity_mark(text + n, size - n))
+	while (n < size && n - blank < NOTATION_UNIT_MAX &&
+	       is_unit_char(text[n]) && !quantity_mark(text + n, size - n))
 		n++;
 	if (n == blank)
 		return 0;
@@ -259,10 +287,10 @@ static size_t unit_read(const struct notation *notation, const char *text,
 		item->unit = rest.unit;
 		return n + more;
 	}
-	unit = quantity_unit(notation->lexicon, text + blank, n - blank);
+	unit = unit_known(notation, text + blank, n - blank);
 	if (unit.kind == QUANTITY_OTHER && si > 0 && !blank) {
 		struct quantity_unit rest =
-			quantity_unit(notation->lexicon, text + 1, n - 1);
+			unit_known(notation, text + 1, n - 1);
 
 		if (unit_suits(&item->quantity, rest.kind)) {
 			item->number *= si;
@@ -431,13 +459,28 @@ static bool may_begin(const char *text, size_t size, size_t at)
 			(at + 2 < size && text[at + 1] == '.') ||
 			is_letter_at(text, size, at + 1)) &&
 		       strchr(" \t:=[(,\"'|", before);
-	return c == 'n' || c == 'N' || c == 'i' || c == 'I';
+	/* "nan", "inf" */
+	return size - at >= 3 && is_letter_at(text, size, at + 1) &&
+	       (text[at + 2] | ' ') == ((c | ' ') == 'n' ? 'n' : 'f');
 }
 
-static bool starts_number(char c)
+/* The next place where a number may begin, or the end of the text. Most bytes
+ * of a log begin none.
+ */
+static size_t next_begin(const char *text, size_t size, size_t at)
 {
-	return (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '+' ||
-	       c == 'n' || c == 'N' || c == 'i' || c == 'I';
+	static const bool first[UINT8_MAX + 1] = {
+		['0'] = true, ['1'] = true, ['2'] = true, ['3'] = true,
+		['4'] = true, ['5'] = true, ['6'] = true, ['7'] = true,
+		['8'] = true, ['9'] = true, ['.'] = true, ['-'] = true,
+		['+'] = true, ['n'] = true, ['N'] = true, ['i'] = true,
+		['I'] = true,
+	};
+
+	while (at < size &&
+	       (!first[(unsigned char)text[at]] || !may_begin(text, size, at)))
+		at++;
+	return at;
 }
 
 /* Are these bytes two numbers with a dash between them, behind the name of a
@@ -470,15 +513,10 @@ void notation_read(struct notation *notation, const char *text, size_t size,
 		.arg = arg,
 	};
 
-	while (scanner.at < size) {
+	while ((scanner.at = next_begin(text, size, scanner.at)) < size) {
 		size_t n, skip;
 		double number;
 
-		if (!starts_number(text[scanner.at]) ||
-		    !may_begin(text, size, scanner.at)) {
-			scanner.at++;
-			continue;
-		}
 		n = notation_number(text + scanner.at, size - scanner.at,
 				    &number);
 		if (!n) {

@@ -9,8 +9,12 @@
 
 #define NOTATION_GAP_MAX 80 /* bytes of a text between numbers that is kept */
 #define NOTATION_GAPS 256
+#define NOTATION_UNIT_MAX 40 /* bytes of a unit */
+#define NOTATION_UNITS 256
 
-/* Texts between numbers, and what they say: the lines of a log repeat them. */
+/* Texts between numbers and units, and what they say: the lines of a log repeat
+ * them.
+ */
 struct notation {
 	const struct lexicon *lexicon; /* borrowed */
 	struct notation_gap {
@@ -18,6 +22,11 @@ struct notation {
 		char text[NOTATION_GAP_MAX];
 		struct quantity quantity;
 	} gaps[NOTATION_GAPS];
+	struct notation_unit {
+		uint16_t size; /* 0: free */
+		char text[NOTATION_UNIT_MAX];
+		struct quantity_unit unit;
+	} units[NOTATION_UNITS];
 };
 
 /* A number of a line. */

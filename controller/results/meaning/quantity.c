@@ -30,9 +30,11 @@ bool quantity_mark(const char *text, size_t size)
 	static const char *const marks[] = { "：", "，", "；", "、", "。",
 					     "（", "）", "【", "】" };
 
-	if (size >= 3 && (unsigned char)*text == 0xe2)
+	if (size < 3 || (unsigned char)*text < 0xe2)
+		return false;
+	if ((unsigned char)*text == 0xe2)
 		return true;
-	for (size_t i = 0; size >= 3 && i < sizeof(marks) / sizeof(*marks); i++)
+	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
 		if (!memcmp(text, marks[i], 3))
 			return true;
 	return false;
