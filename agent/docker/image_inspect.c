@@ -7,6 +7,7 @@
 #include "protocol/registry/reference.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 /* An array of strings that is not empty, or NULL. */
@@ -47,6 +48,76 @@ static const char *image_inspect_find_digest(const cJSON *answer,
 	return list->child->valuestring;
 }
 
+static void image_content_add_text(struct digest *digest, const char *text)
+{
+	digest_add(digest, "=", 1);
+	digest_add(digest, text, strlen(text) + 1);
+}
+
+/* The next name of an object, in their order; NULL: `last` was the last. */
+static const char *image_content_next(const cJSON *object, const char *last)
+{
+	const char *next = NULL;
+	const cJSON *item;
+
+	cJSON_ArrayForEach(item, object)
+	{
+		if ((!last || strcmp(item->string, last) > 0) &&
+		    (!next || strcmp(item->string, next) < 0))
+			next = item->string;
+	}
+	return next;
+}
+
+/* A text, the texts of a list, or the names of an object; then a 0. What is
+ * not there is as what is empty.
+ */
+static void image_content_add(struct digest *digest, const cJSON *value)
+{
+	const char *name = NULL;
+	const cJSON *item;
+
+	if (cJSON_IsString(value) && *value->valuestring)
+		image_content_add_text(digest, value->valuestring);
+	if (cJSON_IsArray(value)) {
+		cJSON_ArrayForEach(item, value)
+		{
+			if (cJSON_IsString(item))
+				image_content_add_text(digest,
+						       item->valuestring);
+		}
+	}
+	if (cJSON_IsObject(value)) {
+		while ((name = image_content_next(value, name)))
+			image_content_add_text(digest, name);
+	}
+	digest_add(digest, "", 1);
+}
+
+void image_content(const cJSON *config, const cJSON *layers,
+		   char content[IMAGE_CONTENT_SIZE])
+{
+	static const char *const names[] = { "Entrypoint", "Cmd",
+					     "Env",        "User",
+					     "WorkingDir", "Volumes" };
+	struct digest digest;
+	char hex[DIGEST_HEX_SIZE];
+
+	digest_init(&digest);
+	image_content_add(&digest, layers);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		image_content_add(&digest, json_get(config, names[i]));
+	digest_hex(&digest, hex);
+	snprintf(content, IMAGE_CONTENT_SIZE, "sha256:%s", hex);
+}
+
+void image_inspect_content(const cJSON *answer,
+			   char content[IMAGE_CONTENT_SIZE])
+{
+	image_content(json_get(answer, "Config"),
+		      json_get(json_get(answer, "RootFS"), "Layers"), content);
+}
+
 int image_inspect_read(const cJSON *answer, const char *target,
 		       struct image *image, struct error *err)
 {
@@ -64,6 +135,7 @@ int image_inspect_read(const cJSON *answer, const char *target,
 	};
 	if (cJSON_IsNumber(size) && size->valuedouble > 0)
 		image->size_bytes = (uint64_t)size->valuedouble;
+	image_inspect_content(answer, image->content);
 	if (*image->id)
 		return 0;
 	return error_set(err, EPROTO,

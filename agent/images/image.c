@@ -353,6 +353,16 @@ static void image_flight_hash_folder(struct flight *flight)
 
 /* Inspect. */
 
+/* Is the digest of a registry, and not one that the engine gave the image? */
+static bool is_pulled(const struct flight *flight, const struct image *image)
+{
+	const struct image_usage *usage = flight->images->services.usage;
+
+	return !reference_digest_is(image->digest, image->id) ||
+	       (flight->fetched && !flight->build) ||
+	       (usage && image_usage_pulled(usage, image->id));
+}
+
 static void image_flight_found(struct flight *flight, const cJSON *answer)
 {
 	const char *name = flight->build ? flight->target : flight->reference;
@@ -364,6 +374,8 @@ static void image_flight_found(struct flight *flight, const cJSON *answer)
 		return;
 	}
 	image.reference = name;
+	if (image.digest && !is_pulled(flight, &image))
+		image.digest = NULL;
 	image_flight_finish(flight, NULL, &image);
 }
 

@@ -57,6 +57,7 @@ int image_chain_read(struct blob_store *contents, const char *config,
 				 "%.12s is not the config of an image of %zu "
 				 "layers",
 				 config, layers);
+	image_content(json_get(tree, "config"), list, chain->content);
 	return 0;
 }
 
@@ -72,12 +73,6 @@ static size_t chain_common(const struct image_chain *chain, const cJSON *layers)
 		layer = layer->next;
 	}
 	return same;
-}
-
-bool image_chain_equals(const struct image_chain *chain, const cJSON *layers)
-{
-	return (size_t)cJSON_GetArraySize(layers) == chain->diff_ids.count &&
-	       chain_common(chain, layers) == chain->diff_ids.count;
 }
 
 /* The engine. */

@@ -12,6 +12,7 @@
 #define AGENT_IMAGES_IMAGE_LAYERS_H
 
 #include "agent/docker/engine.h"
+#include "agent/docker/image_inspect.h"
 #include "protocol/base/strings.h"
 #include "protocol/blob/blob_store.h"
 
@@ -20,20 +21,18 @@
 /* The layers of one image. */
 struct image_chain {
 	struct strings diff_ids;
+	char content[IMAGE_CONTENT_SIZE]; /* what the image is */
 	size_t there; /* number of its lowest layers that the engine has */
 };
 
 void image_chain_clear(struct image_chain *chain);
 
-/* Read the layers of a config, which is in the store. EPROTO: it is not the
- * config of an image with so many layers.
+/* Read the layers and the content of a config, which is in the store. EPROTO:
+ * it is not the config of an image with so many layers.
  */
 int image_chain_read(struct blob_store *contents, const char *config,
 		     size_t layers, struct image_chain *chain,
 		     struct error *err);
-
-/* Are these the layers of the chain, as RootFS.Layers of an answer? */
-bool image_chain_equals(const struct image_chain *chain, const cJSON *layers);
 
 /* Set `there` of each chain. In doubt, a layer is not there. All arguments are
  * borrowed. done() runs later, once; the handle is freed then.

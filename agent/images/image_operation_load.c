@@ -188,13 +188,18 @@ static void load_fetch_part(struct load *load, const char *hash)
 
 /* What the engine has before. */
 
-static bool load_is_image(const struct load *load, const cJSON *answer)
+/* An engine may call the image by another id than that of its config. */
+static bool load_is_image(struct load *load, const cJSON *answer)
 {
 	const char *id = json_get_text(answer, "Id");
-	char want[ID_SIZE];
+	char want[ID_SIZE], content[IMAGE_CONTENT_SIZE];
 
+	image_inspect_content(answer, content);
+	if (!id || strcmp(content, load->chains[load->image].content) != 0)
+		return false;
 	load_id(&load->bundle.images[load->image], want);
-	return id && !strcmp(id, want);
+	image_usage_came(load->operation.config->usage, want, id);
+	return true;
 }
 
 /* The engine has another image of that name. -1: the load has failed. */
@@ -269,10 +274,8 @@ static void load_inspected(void *arg, const struct error *err, cJSON *answer)
 	load->operation.call = NULL;
 	if (err && image_operation_retry(&load->operation, err))
 		return;
-	if (load->tag)
-		load->lacks |= !same;
-	else
-		load->lacked = !same;
+	load->lacks |= load->tag && !same;
+	load->lacked = !same && (!load->tag || load->lacked);
 	if (load->tag && !same && !err &&
 	    load_take_name(load, image->tags.items[load->tag - 1], answer) < 0)
 		return;
@@ -403,27 +406,16 @@ static void load_lost(struct load *load)
 	image_operation_fail(&load->operation, &err);
 }
 
-/* An engine may know the image by another id than that of its config. What has
- * just been loaded by that name, with these layers, is the image.
- */
 static void load_found(void *arg, const struct error *err, cJSON *answer)
 {
 	struct load *load = arg;
 	const struct image_bundle_image *image =
 		&load->bundle.images[load->image];
-	const cJSON *layers = json_get(json_get(answer, "RootFS"), "Layers");
-	const char *id = json_get_text(answer, "Id");
-	char want[ID_SIZE];
 
 	load->operation.call = NULL;
 	if (err && image_operation_retry(&load->operation, err))
 		return;
-	if (!err && id &&
-	    (load_is_image(load, answer) ||
-	     (load->tag &&
-	      image_chain_equals(&load->chains[load->image], layers)))) {
-		load_id(image, want);
-		image_usage_used(load->operation.config->usage, want, id);
+	if (!err && load_is_image(load, answer)) {
 		load->claimed[load->image] = false;
 		load->tag = 0;
 	} else if (load->tag < image->tags.count) {
@@ -552,11 +544,9 @@ static void load_step(struct image_operation *operation)
 	else if (load->chains_count < bundle->images_count)
 		load_fetch_part(load,
 				bundle->images[load->chains_count].config);
-	else if (load->loaded)
-		load_check(load);
-	else if (load->image < bundle->images_count)
+	else if (!load->loaded && load->image < bundle->images_count)
 		load_inspect(load, load_inspected);
-	else if (!load->lacks)
+	else if (load->loaded || !load->lacks)
 		load_check(load);
 	else if (!load->looked)
 		load_compare(load);

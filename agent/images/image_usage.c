@@ -252,6 +252,19 @@ static struct item *image_usage_settle(struct image_usage *usage,
 	return item;
 }
 
+void image_usage_came(struct image_usage *usage, const char *reference,
+		      const char *id)
+{
+	image_usage_settle(usage, reference, id);
+}
+
+bool image_usage_pulled(const struct image_usage *usage, const char *id)
+{
+	const struct item *item = find_id(usage, id);
+
+	return item && !strcmp(item->origin, image_origin_name(IMAGE_PULLED));
+}
+
 void image_usage_used(struct image_usage *usage, const char *reference,
 		      const char *id)
 {

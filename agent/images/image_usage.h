@@ -41,6 +41,15 @@ int image_usage_coming(struct image_usage *usage, const char *reference,
 /* The image could not be had: remove the entry. */
 void image_usage_failed(struct image_usage *usage, const char *reference);
 
+/* An entered image is here: it is known by its id from now on. No other image
+ * is entered.
+ */
+void image_usage_came(struct image_usage *usage, const char *reference,
+		      const char *id);
+
+/* Did Regatta pull the image with that id? */
+bool image_usage_pulled(const struct image_usage *usage, const char *id);
+
 /* A job uses the image with that id (sha256:...), which it requested by this
  * reference. An entered image is known by its id from now on.
  */

@@ -53,13 +53,18 @@ static void tell_pin(struct task *task, const char *pin)
 }
 
 /* What identifies the image in all nodes: the reference of a built image, the
- * digest of a pulled one, else the id.
+ * digest of a pulled one, else its content. The pin of the sweep, if the image
+ * is that by any of its names; earlier versions pinned ids.
  */
 static const char *image_digest_of(const struct task *task,
 				   const struct image *image)
 {
 	struct reference asked, found;
 
+	const char *pin = task->spec.pin;
+
+	if (pin && (!strcmp(pin, image->id) || !strcmp(pin, image->content)))
+		return pin;
 	if (task->spec.container.build)
 		return image->reference;
 	/* The engine may know it only by the name of another registry. */
@@ -70,12 +75,12 @@ static const char *image_digest_of(const struct task *task,
 				       0 &&
 			       !strcmp(asked.name, found.name)
 		       ? image->digest
-		       : image->id;
+		       : image->content;
 }
 
 /* The pin comes from another node, so it is not trusted. A digest of the same
- * repository can be pulled, because the registry proves it. An id could be any
- * image of this node, so it is only compared with the image of the name.
+ * repository can be pulled, because the registry proves it. A content could be
+ * any image of this node, so it is only compared with the image of the name.
  */
 static bool is_of_repository(const char *pin, const char *name)
 {
@@ -103,11 +108,11 @@ static const char *task_choose_image(const struct task *task)
 }
 
 static int check_pin(const struct task *task, const char *found,
-		     const struct image *image, struct error *err)
+		     struct error *err)
 {
 	const char *pin = task->spec.pin;
 
-	if (!pin || !strcmp(pin, found) || !strcmp(pin, image->id))
+	if (!pin || !strcmp(pin, found))
 		return 0;
 	return error_set(err, ESTALE,
 			 "on %.40s the image %.60s is %.90s, but this sweep "
@@ -141,7 +146,7 @@ static void image_failed(struct task *task, const struct error *given)
 		step_fail(task, FAILURE_POLICY, err);
 		return;
 	}
-	/* Only images that no registry has are pinned by id. */
+	/* Only images that no registry has are pinned by content. */
 	if (!pin || reference_parse(pin, &parts, NULL) < 0 || parts.name[0]) {
 		step_fail(task, FAILURE_IMAGE, err);
 		return;
@@ -173,7 +178,7 @@ static void image_done(void *arg, const struct error *err,
 		return;
 	}
 	pin = image_digest_of(task, image);
-	if (check_pin(task, pin, image, &wrong) < 0) {
+	if (check_pin(task, pin, &wrong) < 0) {
 		step_fail(task, FAILURE_PREFLIGHT, &wrong);
 	} else if (keep_image(task, image) < 0) {
 		error_nomem(&wrong, "image");

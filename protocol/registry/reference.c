@@ -149,6 +149,13 @@ void reference_listed(const struct reference *reference,
 		 by_digest ? reference->digest : tag);
 }
 
+bool reference_digest_is(const char *reference, const char *id)
+{
+	const char *at = strchr(reference, '@');
+
+	return at && !strcmp(at + 1, id);
+}
+
 bool reference_host_valid(const char *text)
 {
 	size_t size = strlen(text);

@@ -44,6 +44,13 @@ void reference_place(const struct reference *reference, char *host, char *path);
 void reference_listed(const struct reference *reference,
 		      char listed[REFERENCE_LISTED_SIZE]);
 
+/* Is the digest of name@digest that id? An engine with containerd's image store
+ * calls an image by its digest, and lists that digest for each of its names,
+ * also where no registry ever had the image. Other engines call it by its
+ * config, which no manifest equals.
+ */
+bool reference_digest_is(const char *reference, const char *id);
+
 /* Is this a valid registry, HOST[:PORT]? */
 bool reference_host_valid(const char *text);
 

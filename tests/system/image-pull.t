@@ -68,7 +68,7 @@ is "$(job_get "$JOB" '"\(.state) \(.spec.container.image)"')" \
 	"completed $digest" "and runs so"
 must random_image "$(node_engine 2)" "$open/a:1" 1
 run cli plan "$BED/moves.yaml" --pin
-like "$rc $err" "^2 .*n2: .*a:1 is not from a registry" \
+like "$rc $err" "^2 .*n2: .*a:1 is not known to be from a registry" \
 	"an image of no registry has no digest: $err"
 dk "$(node_engine 2)" rmi -f "$open/a:1" >/dev/null
 sed 's/a:1/none:1/' "$BED/moves.yaml" >"$BED/none-yet.yaml"

@@ -62,6 +62,8 @@
 #	engine_down NAME	and its containers, mounts, folders
 #	TEST_ENGINE=podman in the environment: all engines are Podman's service,
 #	without the dockerd arguments
+#	CONTAINERD_STORE=1 in the environment: dockerd keeps images in
+#	containerd's store, as Docker 29 does by itself (24 or later)
 #	containers NAME		full ids, running or not
 #
 # Images without a hub
@@ -427,6 +429,8 @@ engine_up()
 		set -- --bridge=none --iptables=false --ip-forward=false \
 			--ip-masq=false "$@"
 	fi
+	[[ ! ${CONTAINERD_STORE-} || $TEST_ENGINE == podman ]] ||
+		set -- --feature containerd-snapshotter=true "$@"
 	printf '%s\n' "$@" >"$folder/arguments"
 	# Not the machine's files in /etc/docker and /etc/containerd.
 	echo '{}' >"$folder/daemon.json"

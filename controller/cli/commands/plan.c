@@ -58,15 +58,20 @@ static bool pin_match_image(const struct image_info *image,
 	return strings_has(&image->tags, text);
 }
 
-/* The digest of the name's own repository; NULL: it came from none. */
+/* The digest of the name's own repository; NULL: it came from none, or from
+ * none that is known.
+ */
 static const char *pin_find_digest(const struct image_info *image,
 				   const char *name)
 {
 	size_t length = strlen(name);
+	bool pulled = image->origin && !strcmp(image->origin, "pulled");
 
 	for (size_t i = 0; i < image->digests.count; i++)
 		if (!strncmp(image->digests.items[i], name, length) &&
-		    image->digests.items[i][length] == '@')
+		    image->digests.items[i][length] == '@' &&
+		    (pulled ||
+		     !reference_digest_is(image->digests.items[i], image->id)))
 			return image->digests.items[i];
 	return NULL;
 }
@@ -83,8 +88,8 @@ static int find_on_node(const struct image_node *node, const char *name,
 		digest = pin_find_digest(&node->images[i], wanted->name);
 		if (!digest)
 			return error_set(err, ENOENT,
-					 "%s: %.200s is not from a registry, "
-					 "so it has no digest",
+					 "%s: %.200s is not known to be from a "
+					 "registry, so it has no digest",
 					 node->name, name);
 		if (pin->digest[0] && strcmp(pin->digest, digest) != 0)
 			return error_set(err, EINVAL,
