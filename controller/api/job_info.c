@@ -202,6 +202,7 @@ int job_describe(const struct api *api, const struct job_row *row,
 	to->loss = row->loss;
 	to->rate = row->rate.value;
 	to->rate_unit = row->rate.unit;
+	to->suspect = row->suspect;
 	if (string_set(&to->cell, row->cell, err) < 0 ||
 	    string_set(&to->state, job_state_name(row->state), err) < 0 ||
 	    string_set(&to->failure, failure_name(row->failure), err) < 0 ||

@@ -62,6 +62,7 @@ struct gang {
 	bool measured; /* its result is stored */
 	uint64_t step; /* of the result; as in job_row (store.h) */
 	double loss;
+	bool suspect;
 	TAILQ_ENTRY(gang) by_table;
 	int64_t deadline_ms;     /* monotonic; 0: none */
 	int64_t heard_ms;        /* monotonic; the last sign of life */

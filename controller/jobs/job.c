@@ -290,6 +290,7 @@ static void set_figures(struct job_row *row, const struct gang *gang)
 	row->step = ended ? gang->step : 0;
 	row->loss = ended ? gang->loss : (double)NAN;
 	row->rate = ended ? gang->job->rate : rate_of(0, 0, 0, 0);
+	row->suspect = ended && gang->suspect;
 }
 
 int job_event(struct job *job, enum job_event event, cJSON *data,

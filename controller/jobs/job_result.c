@@ -387,6 +387,7 @@ static void keep_figures(struct job *job, const struct result *result)
 	struct gang *gang = job->gang;
 
 	job->rate = result_rate(result);
+	gang->suspect = result->flags_count > 0;
 	gang->step = result->steps > 0 ? (uint64_t)result->steps : 0;
 	gang->loss = result->loss ? result->loss->last : (double)NAN;
 }

@@ -54,7 +54,7 @@ static const char version_1[] =
  * - shared: text that results of a sweep have in common, by the digits of its
  *   SHA-256. Most of a short job's result is about its image and its node.
  */
-static const char version_14[] =
+static const char version_15[] =
 	"DROP TRIGGER IF EXISTS state_new;"
 	"DROP TRIGGER IF EXISTS state_set;"
 	"DROP INDEX IF EXISTS states_active;"
@@ -71,6 +71,7 @@ static const char version_14[] =
 	"ALTER TABLE states ADD COLUMN loss REAL;"
 	"ALTER TABLE states ADD COLUMN rate REAL;"
 	"ALTER TABLE states ADD COLUMN rate_unit INTEGER;"
+	"ALTER TABLE states ADD COLUMN suspect INTEGER;"
 	"CREATE TABLE active(job INTEGER PRIMARY KEY);"
 	"INSERT INTO active SELECT job FROM states"
 	" WHERE state NOT IN ('completed', 'failed', 'cancelled');"
@@ -107,7 +108,7 @@ static const char version_14[] =
 
 const struct database_upgrade store_upgrades[] = {
 	{ 0, 1, version_1 },
-	{ 1, 14, version_14 },
+	{ 1, 15, version_15 },
 };
 const int store_upgrades_count =
 	sizeof(store_upgrades) / sizeof(store_upgrades[0]);

@@ -271,7 +271,8 @@ int store_put_job(struct store *store, const struct job_row *row,
 		  maybe_text(row->allocation),
 		  column_make_number(row->first_attempt),
 		  column_make_number((int64_t)row->step), real(row->loss),
-		  real(row->rate.value), maybe_id(row->rate.unit)) == 0)
+		  real(row->rate.value), maybe_id(row->rate.unit),
+		  maybe_id(row->suspect)) == 0)
 		return 0;
 	queue_cut(&store->queue, mark);
 	store->queued--;
@@ -294,7 +295,8 @@ int store_set_job(struct store *store, enum job_state was,
 		     maybe_text(row->allocation),
 		     column_make_number(row->first_attempt),
 		     column_make_number((int64_t)row->step), real(row->loss),
-		     real(row->rate.value), maybe_id(row->rate.unit));
+		     real(row->rate.value), maybe_id(row->rate.unit),
+		     maybe_id(row->suspect));
 }
 
 int store_put_event(struct store *store, const struct event_row *row,

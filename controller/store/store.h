@@ -92,6 +92,7 @@ struct job_row {
 	uint64_t step; /* the last one; 0: none */
 	double loss;   /* of it; NAN: not known */
 	struct rate rate;
+	bool suspect; /* it has flags */
 };
 
 struct event_row {

@@ -17,7 +17,8 @@ static const char set_state[] =
 	"UPDATE states SET state = ?4, attempt = ?5, failure = ?6, text = ?7,"
 	" queued_ms = ?8, started_ms = ?9, ended_ms = ?10,"
 	" allocation = ifnull(?11, allocation), first_attempt = ?12,"
-	" step = ?13, loss = ?14, rate = ?15, rate_unit = ?16"
+	" step = ?13, loss = ?14, rate = ?15, rate_unit = ?16,"
+	" suspect = ?17"
 	" WHERE job = ?1 AND sweep = ?2 AND state = ?3";
 
 static const char *const writes[WRITES] = {
@@ -33,7 +34,7 @@ static const char *const writes[WRITES] = {
 	[WRITE_SWEEP] = "INSERT INTO sweeps VALUES(?,?,?,?,?)",
 	[WRITE_JOB] = "INSERT INTO jobs VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
 	[WRITE_JOB_STATE] = ("INSERT INTO states"
-			     " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
+			     " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
 	[WRITE_STATE] = set_state,
 	[WRITE_EVENT] = "INSERT INTO events VALUES(?,?,?,?,?,?)",
 	[WRITE_RESULT] = "INSERT OR REPLACE INTO results VALUES(?,?,?,?,?)",

@@ -27,7 +27,7 @@
 	OF_SPEC(cell) "," OF_SPEC(vendor) ","                                  \
 	OF_SPEC(nodes) "," OF_SPEC(devices) ","                                \
 	OF_RESULT(step, "steps") "," OF_RESULT(loss, "loss.last") ","          \
-	OF_RESULT(rate, "tokens_per_second_per_device") ", rate_unit FROM "
+	OF_RESULT(rate, "tokens_per_second_per_device") ", rate_unit, suspect FROM "
 /* clang-format on */
 
 /* CROSS JOIN fixes the order of the tables: the first one is walked. */
@@ -188,6 +188,7 @@ static int job_row_visit(sqlite3_stmt *statement, const struct visit *visit,
 		.step = column_u64(statement, 21),
 		.loss = column_real(statement, 22),
 		.rate = column_rate(statement, 23),
+		.suspect = sqlite3_column_int(statement, 25),
 	};
 
 	if (!row.key || !row.spec)

@@ -74,7 +74,7 @@ static void job_put(struct view_row *row, const void *of)
 	view_text(row, job_detail(job, text, sizeof(text)));
 	job_put_step(row, job);
 	view_number(row, "%.4f", job_loss(job));
-	view_text(row, human_rate(job->rate, job->rate_unit).text);
+	view_text(row, job_rate(job).text);
 	view_text(row, job->text ? job->text : job->waits);
 }
 

@@ -235,13 +235,15 @@ double job_loss(const struct job_info *job)
 	return job->progress ? job->progress->loss : job->loss;
 }
 
-struct human human_rate(double value, uint32_t unit)
+struct human job_rate(const struct job_info *job)
 {
 	struct human rate = { "" };
+	uint32_t unit = job->rate_unit;
 
-	if (unit && unit < RATE_UNITS && isfinite(value))
-		snprintf(rate.text, sizeof(rate.text), "%.16s %s",
-			 human_number(value).text, rate_units[unit]);
+	if (unit && unit < RATE_UNITS && isfinite(job->rate))
+		snprintf(rate.text, sizeof(rate.text), "%.12s %s%s",
+			 human_number(job->rate).text, rate_units[unit],
+			 job->suspect ? " (!)" : "");
 	return rate;
 }
 
@@ -261,7 +263,7 @@ static void training_detail(const struct job_info *job,
 			    const struct progress_info *progress, char *to,
 			    size_t size)
 {
-	struct human rate = human_rate(job->rate, job->rate_unit);
+	struct human rate = job_rate(job);
 	unsigned long long step, steps;
 	char still[80];
 

@@ -40,8 +40,8 @@ enum colour colour_of_job(enum job_state state);
 uint64_t job_step(const struct job_info *job);
 double job_loss(const struct job_info *job);
 
-/* "8300 token/p/s"; "": none. */
-struct human human_rate(double value, uint32_t unit);
+/* "8300 token/p/s", with " (!)" if the result is suspect; "": none. */
+struct human job_rate(const struct job_info *job);
 
 /* "4m12s ago, suspected hang" of a job without recent progress; else "". */
 void stillness_words(const struct progress_info *progress, char *to,

@@ -246,7 +246,7 @@ static void square_describe(const struct job_info *job, char *text, size_t size)
 {
 	uint64_t step = job_step(job);
 	double loss = job_loss(job);
-	struct human rate = human_rate(job->rate, job->rate_unit);
+	struct human rate = job_rate(job);
 	char steps[40] = "", losses[40] = "";
 
 	if (step)

@@ -30,7 +30,7 @@ static void job_page_put_progress(struct web_page *page,
 {
 	const struct progress_info *progress = job->progress;
 	double loss = job_loss(job);
-	struct human rate = human_rate(job->rate, job->rate_unit);
+	struct human rate = job_rate(job);
 
 	if (!job->started_ms)
 		return;
@@ -84,6 +84,13 @@ static void job_page_put_head(struct web_page *page, const struct job_info *job)
 		job_page_put_advice(page, failure_from(job->failure));
 	}
 	job_page_put_progress(page, job);
+	if (job->suspect)
+		web_html(page,
+			 "<p class=\"bad\">(!) The result is suspect: "
+			 "<a href=\"/sweep/%llu/report\">the report</a> says "
+			 "why."
+			 "</p>\n",
+			 (ull)job->sweep);
 	web_part_end(page, "div");
 }
 

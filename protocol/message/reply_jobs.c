@@ -68,7 +68,8 @@ const struct schema stream_info_schema = SCHEMA(stream_info,
 	FIELD_OPTIONAL(job_info, step),                                        \
 	FIELD_KNOWN(job_info, loss),                                           \
 	FIELD_KNOWN(job_info, rate),                                           \
-	FIELD_RATE_UNIT(job_info, rate_unit)
+	FIELD_RATE_UNIT(job_info, rate_unit),                                  \
+	FIELD_OPTIONAL(job_info, suspect)
 
 const struct schema job_info_schema = SCHEMA(job_info, IN_LISTS);
 

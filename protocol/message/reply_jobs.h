@@ -91,6 +91,7 @@ struct job_info {
 	double loss;   /* of that step; NAN: not known */
 	double rate;   /* of that step, later of the result (rate.h); NAN */
 	uint32_t rate_unit;
+	bool suspect; /* the result has flags */
 
 	cJSON *spec; /* job_spec_schema */
 	struct task_info *tasks;

@@ -32,7 +32,8 @@ must wait_sweep 1 30
 is "$(job_get "$JOB" '"\(.rate) \(.rate_unit)"')" "40 sample/p/s" \
 	"so has one that completed"
 run cli jobs
-like "$out" "step 40, loss 2.5, 40.0? sample/p/s" "in lists"
+like "$out" "step 40, loss 2.5, 40.0? sample/p/s \(!\)" \
+	"in lists, marked where the report marks it"
 run cli report 1
 like "$out" '\| sample/p/s \|(.|\n)* 40.0 ' "in the report, named in its heading"
 run cli report 1 --format csv

@@ -146,7 +146,7 @@ done='[[ $(in_page "document.getElementById(\"c'$JOB'\").className") == complete
 wait_for "$done" 60
 ok "$done" "what ends is coloured at once"
 like "$(in_page "document.getElementById('c$JOB').title")" \
-	"^job $JOB, completed, step 40, loss [0-9.]+, [0-9]+ token/p/s\$" \
+	"^job $JOB, completed, step 40, loss [0-9.]+, [0-9.]+ token/p/s( \\(!\\))?\$" \
 	"which says on a pointer how far it came"
 like "$(in_page "document.getElementById('j$JOB').innerText")" \
 	"completed.n1.40.[0-9]+\.[0-9]+.[0-9]+" "as its row does"
@@ -162,7 +162,7 @@ wait_for '[[ $(in_page location.pathname) == /job/* ]]' 30
 is "$(in_page location.pathname)" "/job/$JOB" "Enter opens the job"
 
 like "$(in_page 'document.getElementById("head").textContent')" \
-	'Step 40, loss [0-9.]+, [0-9]+ token/p/s' "which says how far it came"
+	'Step 40, loss [0-9.]+, [0-9.]+ token/p/s' "which says how far it came"
 
 # One that failed: who, and where in the output it says why.
 running=$JOB board=$SWEEP

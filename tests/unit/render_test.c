@@ -93,8 +93,9 @@ static void test_jobs(void)
 	   "step 3, 2813 W, 61 °C", "with power and temperature");
 	is(detail_of("{\"state\": \"completed\", \"devices\": 8, \"step\": 60, "
 		     "\"loss\": 2.0557, \"rate\": 1037.6, "
-		     "\"rate_unit\": \"token/p/s\"}"),
-	   "step 60, loss 2.056, 1038 token/p/s", "how far a job came");
+		     "\"rate_unit\": \"token/p/s\", \"suspect\": true}"),
+	   "step 60, loss 2.056, 1038 token/p/s (!)",
+	   "how far a job came, and that its result is suspect");
 	is(detail_of("{\"state\": \"completed\", \"devices\": 8}"), "",
 	   "nothing of one that printed no step");
 	is(detail_of("{\"state\": \"preparing\", \"progress\": {\"phase\": "

@@ -459,13 +459,13 @@ static int run_sql(const char *sql)
 	return rc;
 }
 
-/* "cell vendor nodes devices step loss rate unit" */
+/* "cell vendor nodes devices step loss rate unit (!)" */
 static int note_brief(const struct job_row *row, void *arg)
 {
-	snprintf(arg, 200, "%s %s %u %u %llu %.2f %.1f %s", row->cell,
+	snprintf(arg, 200, "%s %s %u %u %llu %.2f %.1f %s%s", row->cell,
 		 row->vendor ? row->vendor : "-", row->nodes, row->devices,
 		 (unsigned long long)row->step, row->loss, row->rate.value,
-		 rate_units[row->rate.unit]);
+		 rate_units[row->rate.unit], row->suspect ? " (!)" : "");
 	return 0;
 }
 
@@ -501,6 +501,7 @@ static void test_brief(void)
 	row.step = 60;
 	row.loss = 2.25;
 	row.rate = (struct rate){ 4150.5, RATE_SAMPLES };
+	row.suspect = true;
 	store_set_job(store, JOB_RUNNING, &row, NULL);
 	store_put_result(store,
 			 &(struct result_row){
@@ -515,14 +516,14 @@ static void test_brief(void)
 	row.origin = 1;
 	store_put_job(store, &row, NULL);
 	is_int(store_commit(store, NULL), 0, "a job ends");
-	is(brief(store, 1), "new=1 - 2 8 60 2.25 4150.5 sample/p/s",
+	is(brief(store, 1), "new=1 - 2 8 60 2.25 4150.5 sample/p/s (!)",
 	   "and what they say of its result comes with its state");
 	store_free(store);
 	/* As a controller wrote them before there were these columns. */
 	is_int(run_sql("UPDATE jobs SET cell = NULL, vendor = NULL,"
 		       " nodes = NULL, devices = NULL;"
 		       "UPDATE states SET step = NULL, loss = NULL,"
-		       " rate = NULL, rate_unit = NULL;"),
+		       " rate = NULL, rate_unit = NULL, suspect = NULL;"),
 	       SQLITE_OK, "rows are as they once were");
 	store = open_store();
 	is(brief(store, 1), "old=1 v 3 4 50 nan 3.5 token/p/s",
@@ -544,9 +545,9 @@ static void test_foreign_files(void)
 	ok(store != NULL, "and is free when its store is closed");
 	store_free(store);
 
-	run_sql("PRAGMA user_version = 15");
+	run_sql("PRAGMA user_version = 16");
 	store = store_new(folder, &err);
-	ok(!store && err.code == EPROTO && strstr(err.text, "version 15"),
+	ok(!store && err.code == EPROTO && strstr(err.text, "version 16"),
 	   "a newer schema is refused with its number");
 
 	unlink(in_folder("regatta.db"));

@@ -119,7 +119,8 @@ static void print_summary(struct cli *cli, const struct result *result)
 		result->iteration_ms ? result->iteration_ms : &none;
 	const struct loss_range *loss = result->loss ? result->loss : &unknown;
 	struct rate of = result_rate(result);
-	struct human rate = human_rate(of.value, of.unit);
+	const struct human rate = job_rate(
+		&(struct job_info){ .rate = of.value, .rate_unit = of.unit });
 
 	fprintf(cli->out,
 		"steady state: step time %s ms (quartiles %s to %s, n = %llu)",
