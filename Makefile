@@ -235,7 +235,7 @@ endif
 unit: $(UNIT) $(SIMULATION)
 $(FAULT_TESTS): WRAP = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 	-Wl,--wrap=strdup
-$(addprefix $(BUILD)/tests/unit/,image_rollout_test blob_service_test): \
+$(addprefix $(BUILD)/tests/unit/,operations_test blob_service_test): \
 	WRAP = -Wl,--wrap=clock_mono_ms
 $(BUILD)/tests/unit/blob_store_test: WRAP = -Wl,--wrap=clock_mono_ms \
 	-Wl,--wrap=fsync,--wrap=sync_file_range

@@ -382,8 +382,11 @@ static void on_log_ack(struct session *session, void *body)
 
 static void on_image_do(struct session *session, void *body)
 {
+	struct message_image_do *message = body;
+
 	if (session->parts->watermark)
-		disk_watermark_order(session->parts->watermark, body);
+		disk_watermark_answer(session->parts->watermark,
+				      &message->spec);
 	image_operations_do(session->parts->operations, body);
 }
 

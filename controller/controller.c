@@ -14,7 +14,7 @@
 #include "controller/effects.h"
 #include "controller/gang_relay.h"
 #include "controller/images/image_progress.h"
-#include "controller/images/image_rollout.h"
+#include "controller/images/operations.h"
 #include "controller/images/logins.h"
 #include "controller/jobs/jobs.h"
 #include "controller/logs/log_ingest.h"
@@ -60,7 +60,7 @@ struct controller {
 	struct jobs_parts parts; /* of jobs */
 	struct blob_service *blobs;
 	struct artifact_fetches *fetches;
-	struct image_rollouts *rollouts;
+	struct operations *operations;
 	struct retention *retention;
 	struct backups *backups;
 	struct access *access;
@@ -316,7 +316,7 @@ static void from_agent(struct controller *controller, struct node *node,
 
 	if (jobs_message(controller->jobs, node, type, body, payload, size)) {
 		if (type == MESSAGE_REPORT)
-			image_rollout_node_reported(controller->rollouts, node);
+			operations_node_reported(controller->operations, node);
 		return;
 	}
 	switch (type) {
@@ -324,10 +324,10 @@ static void from_agent(struct controller *controller, struct node *node,
 		blob_service_want(controller->blobs, node, body);
 		break;
 	case MESSAGE_IMAGE_STATE:
-		image_rollout_state(controller->rollouts, node, body);
+		operations_state(controller->operations, node, body);
 		break;
 	case MESSAGE_IMAGE_ROOM:
-		image_rollout_room(controller->rollouts, node, body);
+		operations_room(controller->operations, node, body);
 		break;
 	case MESSAGE_CONTENT_PIECE:
 		artifact_fetch_piece(controller->fetches, node, body, payload,
@@ -464,7 +464,7 @@ static int controller_tick_run(sd_event_source *source, uint64_t usec,
 	notify_status(controller);
 	blob_service_tick(controller->blobs);
 	artifact_fetch_tick(controller->fetches);
-	image_rollout_tick(controller->rollouts);
+	operations_tick(controller->operations);
 	if (image_progress_stalled(controller->parts.table, now))
 		changes_progress(&controller->changes);
 	controller->changes.tick =
@@ -554,7 +554,7 @@ static int controller_open_blobs(struct controller *controller,
 		.store = controller->store,
 		.nodes = parts->nodes,
 	};
-	struct image_rollouts_config rollouts = {
+	struct operations_config operations = {
 		.store = controller->store,
 		.changes = &controller->changes,
 		.nodes = parts->nodes,
@@ -569,10 +569,10 @@ static int controller_open_blobs(struct controller *controller,
 		artifact_fetches_new(controller->loop, controller->blobs, err);
 	if (!controller->fetches)
 		return -1;
-	controller->world.blobs = rollouts.blobs = controller->blobs;
-	controller->world.fetches = rollouts.fetches = controller->fetches;
-	controller->rollouts = image_rollouts_new(&rollouts, state, err);
-	return controller->rollouts ? 0 : -1;
+	controller->world.blobs = operations.blobs = controller->blobs;
+	controller->world.fetches = operations.fetches = controller->fetches;
+	controller->operations = operations_new(&operations, err);
+	return controller->operations ? 0 : -1;
 }
 
 static int open_state(struct controller *controller,
@@ -613,7 +613,7 @@ static struct api api_of(struct controller *controller)
 		.nodes = controller->parts.nodes,
 		.logins = controller->parts.logins,
 		.blobs = controller->blobs,
-		.rollouts = controller->rollouts,
+		.operations = controller->operations,
 		.catalog = controller->catalog,
 		.access = controller->access,
 		.keys = &controller->keys,
@@ -734,7 +734,7 @@ void controller_free(struct controller *controller)
 	backups_free(controller->backups);
 	access_free(controller->access);
 	jobs_free(controller->jobs);
-	image_rollouts_free(controller->rollouts);
+	operations_free(controller->operations);
 	artifact_fetches_free(controller->fetches);
 	blob_service_free(controller->blobs);
 	keyring_free(controller->keyring);

@@ -29,11 +29,10 @@ struct disk_watermark_wait {
 struct disk_watermark {
 	struct disk_watermark_config config;
 	struct engine_call *call;
-	sd_event_source *look;         /* next look at the disk */
-	sd_event_source *soon;         /* asks for new waits */
-	sd_event_source *late;         /* ends the wait for an answer */
-	char order[CONTENT_HASH_SIZE]; /* id of the present question; "": none
-					*/
+	sd_event_source *look;      /* next look at the disk */
+	sd_event_source *soon;      /* asks for new waits */
+	sd_event_source *late;      /* ends the wait for an answer */
+	char id[CONTENT_HASH_SIZE]; /* of the present question; "": none */
 	bool answered;
 	TAILQ_HEAD(, disk_watermark_wait) waits;
 };
@@ -58,7 +57,7 @@ static void watermark_finish(struct disk_watermark *watermark, bool made)
 	look_in(watermark, watermark->answered && !made
 				   ? DISK_WATERMARK_VAIN_MS
 				   : DISK_WATERMARK_LOOK_MS);
-	watermark->order[0] = 0;
+	watermark->id[0] = 0;
 	watermark->answered = false;
 	loop_timer_stop(watermark->late);
 	for (;;) {
@@ -97,13 +96,13 @@ static int watermark_late_run(sd_event_source *source, uint64_t usec, void *arg)
 static void watermark_ask(struct disk_watermark *watermark)
 {
 	unsigned char random[32];
-	struct message_image_room room = { .order = watermark->order };
+	struct message_image_room room = { .operation = watermark->id };
 	struct disk_watermark_wait *wait;
 
-	if (watermark->order[0])
+	if (watermark->id[0])
 		return;
 	randombytes_buf(random, sizeof(random));
-	sodium_bin2hex(watermark->order, sizeof(watermark->order), random,
+	sodium_bin2hex(watermark->id, sizeof(watermark->id), random,
 		       sizeof(random));
 	TAILQ_FOREACH(wait, &watermark->waits, next)
 	{
@@ -159,22 +158,22 @@ static int watermark_look_run(sd_event_source *source, uint64_t usec, void *arg)
 
 /* The answer. */
 
-void disk_watermark_order(struct disk_watermark *watermark,
-			  struct message_image_do *order)
+void disk_watermark_answer(struct disk_watermark *watermark,
+			   struct image_spec *spec)
 {
 	const struct disk_watermark_wait *wait;
 
-	if (!watermark->order[0] || strcmp(order->order, watermark->order) != 0)
+	if (!watermark->id[0] || strcmp(spec->id, watermark->id) != 0)
 		return;
 	watermark->answered = true;
-	order->keep = watermark->config.keep;
-	order->floor_bytes = watermark->config.floor.bytes;
-	order->floor_percent = watermark->config.floor.percent;
-	order->dry_run = false;
+	spec->keep = watermark->config.keep;
+	spec->floor_bytes = watermark->config.floor.bytes;
+	spec->floor_percent = watermark->config.floor.percent;
+	spec->dry_run = false;
 	TAILQ_FOREACH(wait, &watermark->waits, next)
 	{
-		if (wait->asked && wait->bytes > order->floor_bytes)
-			order->floor_bytes = wait->bytes;
+		if (wait->asked && wait->bytes > spec->floor_bytes)
+			spec->floor_bytes = wait->bytes;
 	}
 }
 
@@ -183,7 +182,7 @@ bool disk_watermark_state(struct disk_watermark *watermark,
 {
 	bool made = false;
 
-	if (!watermark->order[0] || strcmp(state->order, watermark->order) != 0)
+	if (!watermark->id[0] || strcmp(state->operation, watermark->id) != 0)
 		return false;
 	for (size_t i = 0; i < state->images_count; i++)
 		made |= state->images[i].removed;
@@ -208,7 +207,7 @@ disk_watermark_room(struct disk_watermark *watermark, uint64_t bytes,
 	wait->done = done;
 	wait->arg = arg;
 	TAILQ_INSERT_TAIL(&watermark->waits, wait, next);
-	if (!watermark->order[0])
+	if (!watermark->id[0])
 		loop_timer(watermark->config.loop, &watermark->soon, 0,
 			   watermark_soon_run, watermark, NULL);
 	return wait;

@@ -1,10 +1,10 @@
 /* disk_watermark.h - keeps disk space free for images.
  *
  * When less space than the threshold is free, or an image does not fit, it asks
- * the controller which images must stay. The answer is a gc order, completed by
- * this node's own threshold and number of images to keep. Nothing is removed
- * without a controller. Removed images are reported to it (message_image_state,
- * by_itself).
+ * the controller which images must stay. The answer is an operation to prune,
+ * completed by this node's own threshold and number of images to keep. Nothing
+ * is removed without a controller. Removed images are reported to it
+ * (message_image_state, by_itself).
  */
 #ifndef AGENT_IMAGES_DISK_WATERMARK_H
 #define AGENT_IMAGES_DISK_WATERMARK_H
@@ -38,9 +38,9 @@ disk_watermark_new(const struct disk_watermark_config *config,
 void disk_watermark_free(struct disk_watermark *watermark); /* NULL is fine */
 OWNED_POINTER(struct disk_watermark, disk_watermark_free)
 
-/* Complete an order that answers our question; others stay as they are. */
-void disk_watermark_order(struct disk_watermark *watermark,
-			  struct message_image_do *order);
+/* Complete an operation that answers our question; others stay as they are. */
+void disk_watermark_answer(struct disk_watermark *watermark,
+			   struct image_spec *spec);
 
 /* Call it for each state before it is reported. True: it is of an operation
  * that the watermark started.

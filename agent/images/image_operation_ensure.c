@@ -81,8 +81,8 @@ static void on_done(void *arg, const struct error *err,
 	/* A build is tried once. After a time-out of the registry, the pull was
 	 * already tried again.
 	 */
-	if (err && operation->kind == &image_operation_pull &&
-	    err->code != ETIMEDOUT && image_operation_retry(operation, err))
+	if (err && !operation->message.spec.build && err->code != ETIMEDOUT &&
+	    image_operation_retry(operation, err))
 		return;
 	if (err) {
 		image_operation_fail(operation, err);
@@ -101,12 +101,10 @@ static void ensure_step(struct image_operation *operation)
 {
 	struct ensure *ensure = (struct ensure *)operation;
 	const struct image_wanted wanted = {
-		.reference = operation->order.image,
-		.build = operation->kind == &image_operation_build
-				 ? operation->order.build
-				 : NULL,
-		.logins = operation->order.logins,
-		.logins_count = operation->order.logins_count,
+		.reference = operation->message.spec.image,
+		.build = operation->message.spec.build,
+		.logins = operation->message.spec.logins,
+		.logins_count = operation->message.spec.logins_count,
 	};
 	struct error err;
 
@@ -123,37 +121,22 @@ static void ensure_step(struct image_operation *operation)
 		image_operation_fail(operation, &err);
 }
 
-static int build_allowed(const struct image_operation *operation,
-			 struct error *err)
+static int ensure_allowed(const struct image_operation *operation,
+			  struct error *err)
 {
-	return node_policy_build(operation->config->node_policy,
-				 operation->order.image, operation->order.build,
-				 err);
+	const struct node_policy *policy = operation->config->node_policy;
+	const struct image_spec *spec = &operation->message.spec;
+
+	return spec->build ? node_policy_build(policy, spec->image, spec->build,
+					       err)
+			   : policy_image_check(node_policy_rules(policy),
+						spec->image, err);
 }
 
-static int pull_allowed(const struct image_operation *operation,
-			struct error *err)
-{
-	const struct policy *policy =
-		node_policy_rules(operation->config->node_policy);
-
-	return policy_image_check(policy, operation->order.image, err);
-}
-
-const struct image_operation_kind image_operation_build = {
-	.name = "build",
+const struct image_operation_kind image_operation_ensure = {
 	.phase = "checking",
 	.size = sizeof(struct ensure),
-	.allowed = build_allowed,
-	.step = ensure_step,
-	.clear = ensure_clear,
-};
-
-const struct image_operation_kind image_operation_pull = {
-	.name = "pull",
-	.phase = "checking",
-	.size = sizeof(struct ensure),
-	.allowed = pull_allowed,
+	.allowed = ensure_allowed,
 	.step = ensure_step,
 	.clear = ensure_clear,
 };

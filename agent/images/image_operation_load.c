@@ -117,7 +117,7 @@ static int read_bundle(struct load *load, struct error *err)
 	buffer_init(&text, IMAGE_BUNDLE_BYTES_MAX);
 	load_platform(platform, sizeof(platform));
 	if (blob_store_text(load->operation.config->contents,
-			    load->operation.order.order, &text, err) < 0 ||
+			    load->operation.message.spec.id, &text, err) < 0 ||
 	    image_bundle_parse(text.data, text.size, bundle, err) < 0 ||
 	    image_bundle_choose(bundle, platform, err) < 0)
 		return -1;
@@ -213,7 +213,7 @@ static int load_take_name(struct load *load, const char *name,
 
 	if (image_is_ours(config->usage, other, false))
 		return 0;
-	if (!load->operation.order.replace)
+	if (!load->operation.message.spec.replace)
 		error_set(&err, EEXIST,
 			  "%.120s is another image on this node (%.19s), which "
 			  "Regatta did not bring; --replace moves the name if "
@@ -540,7 +540,7 @@ static void load_step(struct image_operation *operation)
 	const struct image_bundle *bundle = &load->bundle;
 
 	if (!load->known)
-		load_fetch_part(load, operation->order.order);
+		load_fetch_part(load, operation->message.spec.id);
 	else if (load->chains_count < bundle->images_count)
 		load_fetch_part(load,
 				bundle->images[load->chains_count].config);
@@ -558,7 +558,8 @@ static void load_touch(struct image_operation *operation)
 {
 	const struct load *load = (struct load *)operation;
 
-	blob_store_touch(operation->config->contents, operation->order.order);
+	blob_store_touch(operation->config->contents,
+			 operation->message.spec.id);
 	for (size_t i = 0; i < load->bundle.blobs_count; i++)
 		blob_store_touch(operation->config->contents,
 				 load->bundle.blobs[i].hash);
@@ -574,7 +575,6 @@ static int load_allowed(const struct image_operation *operation,
 }
 
 const struct image_operation_kind image_operation_load = {
-	.name = "load",
 	.phase = "fetching",
 	.size = sizeof(struct load),
 	.allowed = load_allowed,

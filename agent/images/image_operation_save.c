@@ -83,7 +83,8 @@ static void save_inspected(void *arg, const struct error *err, cJSON *answer)
 	if (err) {
 		image_operation_fail(operation, err);
 	} else if (!image_is_ours(operation->config->usage, answer, true) &&
-		   policy_image_check_save(policy, operation->order.image,
+		   policy_image_check_save(policy,
+					   operation->message.spec.image,
 					   &refused) < 0) {
 		image_operation_fail(operation, &refused);
 	} else {
@@ -104,7 +105,7 @@ static void save_step(struct image_operation *operation)
 	if (!save->known) {
 		operation->call =
 			engine_image_inspect(operation->config->engine,
-					     operation->order.image,
+					     operation->message.spec.image,
 					     IMAGE_OPERATION_CALL_MS,
 					     save_inspected, save, &err);
 		if (!operation->call)
@@ -117,7 +118,7 @@ static void save_step(struct image_operation *operation)
 	if (save->incoming)
 		operation->call =
 			engine_image_save(operation->config->engine,
-					  operation->order.image,
+					  operation->message.spec.image,
 					  IMAGE_OPERATION_STALL_MS,
 					  save_take_data, saved, save, &err);
 	if (!operation->call)
@@ -130,11 +131,10 @@ static int save_allowed(const struct image_operation *operation,
 	const struct policy *policy =
 		node_policy_rules(operation->config->node_policy);
 
-	return policy_image_check(policy, operation->order.image, err);
+	return policy_image_check(policy, operation->message.spec.image, err);
 }
 
 const struct image_operation_kind image_operation_save = {
-	.name = "save",
 	.phase = "saving",
 	.size = sizeof(struct save),
 	.allowed = save_allowed,

@@ -22,18 +22,16 @@ struct image_operations {
 	size_t count;
 };
 
-static const struct image_operation_kind *const kinds[] = {
-	&image_operation_load, &image_operation_save, &image_operation_build,
-	&image_operation_pull, &image_operation_list, &image_operation_remove,
-	&image_operation_gc,
+static const struct image_operation_kind *const kinds[IMAGE_KINDS] = {
+	[IMAGE_ENSURE] = &image_operation_ensure,
+	[IMAGE_LOAD] = &image_operation_load,
+	[IMAGE_SAVE] = &image_operation_save,
+	[IMAGE_LIST] = &image_operation_prune,
+	[IMAGE_REMOVE] = &image_operation_prune,
+	[IMAGE_PRUNE] = &image_operation_prune,
 };
 
-static const struct schema *order_schema(void)
-{
-	return message_kinds[MESSAGE_IMAGE_DO].schema;
-}
-
-static void operation_free(struct image_operation *operation)
+static void image_operation_free(struct image_operation *operation)
 {
 	TAILQ_REMOVE(&operation->operations->list, operation, next);
 	operation->operations->count--;
@@ -41,7 +39,8 @@ static void operation_free(struct image_operation *operation)
 	loop_source_free(&operation->timer);
 	if (operation->kind->clear)
 		operation->kind->clear(operation);
-	codec_clear(order_schema(), &operation->order);
+	codec_clear(message_kinds[MESSAGE_IMAGE_DO].schema,
+		    &operation->message);
 	free(operation);
 }
 
@@ -49,7 +48,7 @@ struct message_image_state
 image_operation_state(const struct image_operation *operation)
 {
 	return (struct message_image_state){
-		.order = operation->order.order,
+		.operation = operation->message.spec.id,
 		.progress = operation->progress,
 	};
 }
@@ -81,13 +80,14 @@ void image_operation_fail(struct image_operation *operation,
 	struct error why = *err;
 
 	id_error_explain(&why);
-	log_warning("image request=%.12s %s failed: %s", operation->order.order,
-		    operation->kind->name, why.text);
+	log_warning("image operation=%.12s %s failed: %s",
+		    operation->message.spec.id,
+		    image_kind_names[operation->message.spec.kind], why.text);
 	state.progress.phase = (char *)"failed";
 	state.code = why.code;
 	state.text = why.text;
 	image_operation_say(operation, &state);
-	operation_free(operation);
+	image_operation_free(operation);
 }
 
 void image_operation_succeed(struct image_operation *operation,
@@ -96,12 +96,13 @@ void image_operation_succeed(struct image_operation *operation,
 	struct message_image_state state =
 		given ? *given : image_operation_state(operation);
 
-	log_info("image request=%.12s %s done%s%s", operation->order.order,
-		 operation->kind->name, state.text ? ": " : "",
-		 state.text ? state.text : "");
+	log_info("image operation=%.12s %s done%s%s",
+		 operation->message.spec.id,
+		 image_kind_names[operation->message.spec.kind],
+		 state.text ? ": " : "", state.text ? state.text : "");
 	state.progress.phase = (char *)"ready";
 	image_operation_say(operation, &state);
-	operation_free(operation);
+	image_operation_free(operation);
 }
 
 static int image_operation_run_step(sd_event_source *source, uint64_t usec,
@@ -136,91 +137,75 @@ bool image_operation_retry(struct image_operation *operation,
 	return true;
 }
 
-/* Orders. */
-
-static const struct image_operation_kind *kind_named(const char *name)
+/* Can it begin? */
+static int operations_check_spec(const struct image_operations *operations,
+				 const struct image_spec *spec,
+				 struct error *err)
 {
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (!strcmp(kinds[i]->name, name))
-			return kinds[i];
-	return NULL;
-}
-
-/* Is the order valid, and is there a free place for it? */
-static int operations_check_order(const struct image_operations *operations,
-				  const struct message_image_do *order,
-				  const struct image_operation_kind *kind,
-				  struct error *err)
-{
-	if (!content_hash_valid(order->order))
+	if (!content_hash_valid(spec->id))
 		return error_set(err, EPROTO,
-				 "not the name of an image request");
-	if (!kind)
-		return error_set(err, EPROTO,
-				 "'%.40s' is not an image request that this "
-				 "agent knows",
-				 order->what);
-	if ((!order->image &&
-	     (kind == &image_operation_save || kind == &image_operation_pull ||
-	      kind == &image_operation_remove)) ||
-	    (kind == &image_operation_build && !(order->image && order->build)))
+				 "not the id of an image operation");
+	if (!spec->image &&
+	    (spec->kind == IMAGE_ENSURE || spec->kind == IMAGE_SAVE ||
+	     spec->kind == IMAGE_REMOVE))
 		return error_set(err, EPROTO, "%s: the image is missing",
-				 kind->name);
+				 image_kind_names[spec->kind]);
 	if (operations->count >= IMAGE_OPERATIONS_MAX)
 		return error_set(err, EBUSY,
-				 "%d image requests are already in progress on "
-				 "this node",
+				 "%d image operations are already in progress "
+				 "on this node",
 				 IMAGE_OPERATIONS_MAX);
 	return 0;
 }
 
-static void operations_refuse_order(struct image_operations *operations,
-				    const struct message_image_do *order,
-				    const struct error *err)
+static struct image_operation *
+image_operation_new(struct image_operations *operations,
+		    struct message_image_do *message, struct error *err)
 {
-	struct message_image_state state = {
-		.order = order->order,
-		.progress.phase = (char *)"failed",
-		.code = err->code,
-		.text = (char *)err->text,
-	};
-
-	operations->config->tell(operations->config->arg, &state);
-}
-
-void image_operations_do(struct image_operations *operations,
-			 struct message_image_do *order)
-{
-	const struct image_operation_kind *kind = kind_named(order->what);
-	struct error err;
+	const struct image_operation_kind *kind = kinds[message->spec.kind];
 	struct image_operation *operation;
 
-	TAILQ_FOREACH(operation, &operations->list, next)
-	{
-		if (!strcmp(operation->order.order, order->order)) {
-			image_operation_tell(operation);
-			return;
-		}
-	}
-	if (operations_check_order(operations, order, kind, &err) < 0) {
-		operations_refuse_order(operations, order, &err);
-		return;
-	}
-	operation = calloc(1, kind->size);
-	if (!operation) {
-		error_nomem(&err, "image");
-		operations_refuse_order(operations, order, &err);
-		return;
-	}
+	if (operations_check_spec(operations, &message->spec, err) < 0)
+		return NULL;
+	operation = error_calloc(kind->size, "image", err);
+	if (!operation)
+		return NULL;
 	operation->operations = operations;
 	operation->config = operations->config;
 	operation->kind = kind;
 	operation->progress.phase = (char *)kind->phase;
-	operation->order = *order;
-	memset(order, 0, sizeof(*order));
+	operation->message = *message;
+	memset(message, 0, sizeof(*message));
 	TAILQ_INSERT_TAIL(&operations->list, operation, next);
 	operations->count++;
-	image_operation_step_in(operation, 0);
+	return operation;
+}
+
+void image_operations_do(struct image_operations *operations,
+			 struct message_image_do *message)
+{
+	struct image_operation *operation;
+	struct message_image_state state = {
+		.operation = message->spec.id,
+		.progress.phase = (char *)"failed",
+	};
+	struct error err;
+
+	TAILQ_FOREACH(operation, &operations->list, next)
+	{
+		if (!strcmp(operation->message.spec.id, message->spec.id)) {
+			image_operation_tell(operation);
+			return;
+		}
+	}
+	operation = image_operation_new(operations, message, &err);
+	if (operation) {
+		image_operation_step_in(operation, 0);
+		return;
+	}
+	state.code = err.code;
+	state.text = err.text;
+	operations->config->tell(operations->config->arg, &state);
 }
 
 void image_operations_touch(struct image_operations *operations)
@@ -253,6 +238,6 @@ void image_operations_free(struct image_operations *operations)
 	if (!operations)
 		return;
 	while (!TAILQ_EMPTY(&operations->list))
-		operation_free(TAILQ_FIRST(&operations->list));
+		image_operation_free(TAILQ_FIRST(&operations->list));
 	free(operations);
 }

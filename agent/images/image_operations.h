@@ -1,8 +1,8 @@
 /* image_operations.h - carries out requests for this node's images.
  *
- * An operation loads, saves, builds, pulls, lists or removes images, or removes
- * those that no job needs (gc). It reports its progress and its outcome to the
- * controller. An order that comes twice is reported again.
+ * An operation ensures (pulls or builds), loads, saves, lists or removes
+ * images, or removes those that no job needs. It reports its progress and its
+ * outcome to the controller. One that comes twice is reported again.
  */
 #ifndef AGENT_IMAGES_IMAGE_OPERATIONS_H
 #define AGENT_IMAGES_IMAGE_OPERATIONS_H
@@ -42,9 +42,9 @@ image_operations_new(const struct image_operations_config *config,
 void image_operations_free(struct image_operations *operations);
 OWNED_POINTER(struct image_operations, image_operations_free)
 
-/* Takes the contents of *order. One that cannot start is reported as failed. */
+/* Takes the contents of *message. What cannot start is reported as failed. */
 void image_operations_do(struct image_operations *operations,
-			 struct message_image_do *order);
+			 struct message_image_do *message);
 
 /* Mark the contents that operations need as used, so that they are not removed.
  */

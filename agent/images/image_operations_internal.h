@@ -21,7 +21,7 @@ struct image_operation {
 	struct image_operations *operations;
 	const struct image_operations_config *config;
 	const struct image_operation_kind *kind;
-	struct message_image_do order;
+	struct message_image_do message;
 	struct image_progress progress; /* without moving layers */
 	struct engine_call *call;
 	sd_event_source *timer;
@@ -31,7 +31,6 @@ struct image_operation {
 };
 
 struct image_operation_kind {
-	const char *name;
 	const char *phase; /* at first */
 	size_t size; /* of its struct, whose first member is the operation */
 	/* Does the policy allow it? Asked before each step: the policy may have
@@ -46,9 +45,8 @@ struct image_operation_kind {
 	void (*clear)(struct image_operation *operation); /* may be NULL */
 };
 
-extern const struct image_operation_kind image_operation_load,
-	image_operation_save, image_operation_build, image_operation_pull,
-	image_operation_list, image_operation_remove, image_operation_gc;
+extern const struct image_operation_kind image_operation_ensure,
+	image_operation_load, image_operation_save, image_operation_prune;
 
 /* Report the progress: now, or unless it was reported just now. */
 void image_operation_tell(struct image_operation *operation);

@@ -26,7 +26,7 @@ struct prune {
 	uint64_t free_bytes; /* of the disk, before the first removal */
 	size_t *queue;       /* indexes of the images to remove */
 	size_t count, at;    /* of the queue, and the present one in it */
-	size_t first;        /* gc: images behind these are second tries */
+	size_t first;        /* prune: images behind these are second tries */
 	size_t name;         /* of the present image: the next to remove */
 	bool named;          /* remove only the one name in word */
 	char word[REFERENCE_LISTED_SIZE];
@@ -44,7 +44,7 @@ static void prune_clear(struct image_operation *operation)
 	free(prune->queue);
 }
 
-/* The needs in the order, and those of this node's present tasks. */
+/* The needs in the message, and those of this node's present tasks. */
 
 static void needs_clear(struct image_needs *needs)
 {
@@ -56,7 +56,7 @@ static int prune_merge_needs(const struct prune *prune,
 			     struct image_needs *needs, struct error *err)
 {
 	const struct image_operation *operation = &prune->operation;
-	size_t given = operation->order.needs_count, own = 0;
+	size_t given = operation->message.needs_count, own = 0;
 	struct image_need *list = NULL, *all;
 
 	if (operation->config->needs(operation->config->arg, &list, &own, err) <
@@ -68,7 +68,8 @@ static int prune_merge_needs(const struct prune *prune,
 		return error_nomem(err, "images");
 	}
 	if (given)
-		memcpy(all + own, operation->order.needs, given * sizeof(*all));
+		memcpy(all + own, operation->message.needs,
+		       given * sizeof(*all));
 	*needs = (struct image_needs){ all, own + given };
 	return 0;
 }
@@ -281,7 +282,7 @@ static void name_gone(void *arg, const struct error *err, cJSON *answer)
 	    strstr(err->text, "in multiple repositories")) {
 		prune->by_names = true;
 	} else if (err && err->code != ENOENT) {
-		if (prune->operation.kind == &image_operation_remove) {
+		if (prune->operation.message.spec.kind == IMAGE_REMOVE) {
 			image_operation_fail(&prune->operation, err);
 			return;
 		}
@@ -351,15 +352,17 @@ static int may_remove(struct prune *prune, struct image_info *image,
 		return -1;
 	if (image->needed)
 		return error_set(err, EBUSY, "%s is not removed: %s",
-				 prune->operation.order.image, image->needed);
+				 prune->operation.message.spec.image,
+				 image->needed);
 	if (image->containers)
 		return error_set(err, EBUSY,
 				 "%s is not removed: %u container%s from it",
-				 prune->operation.order.image,
+				 prune->operation.message.spec.image,
 				 image->containers,
 				 image->containers == 1 ? " is made"
 							: "s are made");
-	return policy_image_check_remove(policy, prune->operation.order.image,
+	return policy_image_check_remove(policy,
+					 prune->operation.message.spec.image,
 					 image->origin, err);
 }
 
@@ -369,7 +372,8 @@ static int choose_name(struct prune *prune, const struct image_info *image,
 {
 	struct reference parts;
 
-	if (reference_parse(prune->operation.order.image, &parts, err) < 0)
+	if (reference_parse(prune->operation.message.spec.image, &parts, err) <
+	    0)
 		return -1;
 	if (!parts.name[0] || parts.digest[0])
 		return 0;
@@ -384,7 +388,7 @@ static int choose_name(struct prune *prune, const struct image_info *image,
 static bool find_nameless(const struct prune *prune, size_t *found)
 {
 	const struct image_inventory *inventory = &prune->inventory;
-	const struct strings *ids = &prune->operation.order.ids;
+	const struct strings *ids = &prune->operation.message.spec.ids;
 
 	for (size_t i = 0; i < inventory->count; i++) {
 		if (inventory->images[i].tags.count)
@@ -406,8 +410,8 @@ static int begin_remove(struct prune *prune, struct error *err)
 	if (!prune->queue)
 		return error_nomem(err, "images");
 	if (prune_candidates_find(inventory->images, inventory->count,
-				  prune->operation.order.image, prune->queue,
-				  err) < 0 &&
+				  prune->operation.message.spec.image,
+				  prune->queue, err) < 0 &&
 	    (err->code != ENOENT || !find_nameless(prune, prune->queue)))
 		return -1;
 	image = &inventory->images[*prune->queue];
@@ -428,14 +432,14 @@ static int remove_next(struct prune *prune, struct error *err)
 	return 0;
 }
 
-/* gc. */
+/* Prune. */
 
 static bool prune_owns_image(const struct image_info *image)
 {
 	return image->origin;
 }
 
-static int begin_gc(struct prune *prune, struct error *err)
+static int begin_prune(struct prune *prune, struct error *err)
 {
 	const struct image_inventory *inventory = &prune->inventory;
 	owned(needs_clear) struct image_needs needs = { 0 };
@@ -447,7 +451,7 @@ static int begin_gc(struct prune *prune, struct error *err)
 	if (prune_merge_needs(prune, &needs, err) < 0)
 		return -1;
 	count = prune_candidates_make(inventory->images, inventory->count,
-				      needs, prune->operation.order.keep,
+				      needs, prune->operation.message.spec.keep,
 				      prune->queue, err);
 	if (count < 0)
 		return -1;
@@ -459,25 +463,25 @@ static int begin_gc(struct prune *prune, struct error *err)
 /* Is enough space free? -1: it is not known. */
 static int is_enough(const struct prune *prune, struct error *err)
 {
-	const struct message_image_do *order = &prune->operation.order;
-	struct free_space floor = { order->floor_bytes, order->floor_percent };
+	const struct image_spec *spec = &prune->operation.message.spec;
+	struct free_space floor = { spec->floor_bytes, spec->floor_percent };
 	uint64_t now = 0, bytes = 0;
 
 	if (!free_space_is_set(&floor))
 		return 0;
 	if (disk(prune, &now, &bytes, err) < 0)
 		return -1;
-	if (order->dry_run)
+	if (spec->dry_run)
 		now = prune_candidates_add(prune->free_bytes,
 					   prune->gone_bytes);
 	return now >= free_space_on(&floor, bytes);
 }
 
-static int finish_gc(struct prune *prune, struct error *err)
+static int finish_prune(struct prune *prune, struct error *err)
 {
 	const struct image_inventory *inventory = &prune->inventory;
 
-	if (prune->operation.order.dry_run)
+	if (prune->operation.message.spec.dry_run)
 		prune->operation.progress.done_bytes = prune->gone_bytes;
 	for (size_t i = prune->at; i < prune->count; i++) {
 		struct image_info *image = &inventory->images[prune->queue[i]];
@@ -499,15 +503,15 @@ static void dry_run(struct prune *prune)
 	image_operation_step_in(&prune->operation, 0);
 }
 
-static int gc_next(struct prune *prune, struct error *err)
+static int prune_next(struct prune *prune, struct error *err)
 {
 	int enough = prune->name ? 0 : is_enough(prune, err);
 
 	if (enough < 0)
 		return -1;
 	if (enough || prune->at == prune->count)
-		return finish_gc(prune, err);
-	if (prune->operation.order.dry_run)
+		return finish_prune(prune, err);
+	if (prune->operation.message.spec.dry_run)
 		dry_run(prune);
 	else
 		remove_name(prune);
@@ -518,7 +522,7 @@ static int gc_next(struct prune *prune, struct error *err)
 static void prune_step(struct image_operation *operation)
 {
 	struct prune *prune = (struct prune *)operation;
-	bool gc = operation->kind == &image_operation_gc;
+	bool removes = operation->message.spec.kind == IMAGE_REMOVE;
 	struct error err;
 	int rc;
 
@@ -526,37 +530,22 @@ static void prune_step(struct image_operation *operation)
 		prune_list_images(prune);
 		return;
 	}
-	if (operation->kind == &image_operation_list) {
+	if (operation->message.spec.kind == IMAGE_LIST) {
 		rc = list_images(prune, &err);
 	} else if (!prune->queue) {
-		rc = gc ? begin_gc(prune, &err) : begin_remove(prune, &err);
+		rc = removes ? begin_remove(prune, &err)
+			     : begin_prune(prune, &err);
 		if (rc == 0)
 			image_operation_step_in(operation, 0);
 	} else {
-		rc = gc ? gc_next(prune, &err) : remove_next(prune, &err);
+		rc = removes ? remove_next(prune, &err)
+			     : prune_next(prune, &err);
 	}
 	if (rc < 0)
 		image_operation_fail(operation, &err);
 }
 
-const struct image_operation_kind image_operation_list = {
-	.name = "list",
-	.phase = "looking",
-	.size = sizeof(struct prune),
-	.step = prune_step,
-	.clear = prune_clear,
-};
-
-const struct image_operation_kind image_operation_remove = {
-	.name = "remove",
-	.phase = "looking",
-	.size = sizeof(struct prune),
-	.step = prune_step,
-	.clear = prune_clear,
-};
-
-const struct image_operation_kind image_operation_gc = {
-	.name = "gc",
+const struct image_operation_kind image_operation_prune = {
 	.phase = "looking",
 	.size = sizeof(struct prune),
 	.step = prune_step,

@@ -46,7 +46,7 @@ static api_fn *const requests[MESSAGE_TYPES] = {
 	[MESSAGE_ENROL] = api_enrol,
 	[MESSAGE_CONTENT_PUT] = api_content_put,
 	[MESSAGE_CONTENT_GET] = api_content_get,
-	[MESSAGE_IMAGE_ORDER] = api_image_order,
+	[MESSAGE_IMAGE_OPERATION] = api_image_operation,
 	[MESSAGE_IMAGE_LIST] = api_image_list,
 };
 /* clang-format on */

@@ -17,7 +17,7 @@ struct access;
 struct backups;
 struct blob_service;
 struct catalog;
-struct image_rollouts;
+struct operations;
 struct job_table;
 struct jobs;
 struct log_store;
@@ -39,7 +39,7 @@ struct api {
 	struct nodes *nodes;
 	struct sweep_logins *logins;
 	struct blob_service *blobs;
-	struct image_rollouts *rollouts;
+	struct operations *operations;
 	struct catalog *catalog;
 	struct access *access;
 	struct controller_key *keys; /* the controller's own */
@@ -81,7 +81,7 @@ api_fn api_keys, api_tokens, api_audit, api_token, api_admit, api_revoke,
 /* blobs.c */
 api_fn api_files, api_content_put, api_content_get;
 /* images.c */
-api_fn api_image, api_image_order, api_image_list;
+api_fn api_image, api_image_operation, api_image_list;
 /* log_read.c */
 api_fn api_log_read;
 /* submit.c */

@@ -1,38 +1,37 @@
 /* images.c - requests about images on nodes. */
 #include "controller/api/api.h"
-#include "controller/images/image_rollout.h"
 #include "controller/images/logins.h"
+#include "controller/images/operations.h"
 
 int api_image(struct api_request *request, void *reply, struct error *err)
 {
 	struct reply_image *to = reply;
 
-	return image_rollout_describe(request->api->rollouts, request->message,
-				      &to->image, err);
+	return operations_describe(request->api->operations, request->message,
+				   &to->image, err);
 }
 
-int api_image_order(struct api_request *request, void *reply, struct error *err)
+int api_image_operation(struct api_request *request, void *reply,
+			struct error *err)
 {
-	const struct message_image_order *message = request->message;
-	struct reply_image_order *to = reply;
+	const struct message_image_operation *message = request->message;
+	struct reply_image_operation *to = reply;
 
-	if (logins_accept(request->api->logins, message->logins,
-			  message->logins_count, request->public, err) < 0)
+	if (logins_accept(request->api->logins, message->spec.logins,
+			  message->spec.logins_count, request->public, err) < 0)
 		return -1;
-	return image_rollout_request(request->api->rollouts, request->by,
-				     message, &to->nodes, err);
+	return operations_begin(request->api->operations, request->by,
+				&message->spec, &message->nodes, &to->nodes,
+				err);
 }
 
 int api_image_list(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_image_list *message = request->message;
-	struct reply_image_order *to = reply;
-	const struct message_image_order order = {
-		.what = (char *)"list",
-		.order = message->order,
-		.nodes = message->nodes,
-	};
+	const struct image_spec spec = { .id = message->operation,
+					 .kind = IMAGE_LIST };
+	struct reply_image_operation *to = reply;
 
-	return image_rollout_request(request->api->rollouts, request->by,
-				     &order, &to->nodes, err);
+	return operations_begin(request->api->operations, request->by, &spec,
+				&message->nodes, &to->nodes, err);
 }

@@ -22,8 +22,8 @@ void image_transfer_free(struct image_transfer *transfer)
 	free(transfer);
 }
 
-static bool transfer_moved(const struct image_progress *from,
-			   const struct image_progress *to)
+bool image_progress_moved(const struct image_progress *from,
+			  const struct image_progress *to)
 {
 	return from->done_bytes != to->done_bytes ||
 	       from->layers != to->layers || from->tries != to->tries ||
@@ -40,89 +40,64 @@ void image_transfer_keep(struct image_transfer **transfer,
 	    codec_copy(&image_progress_schema, progress, &now->last, NULL) < 0)
 		return;
 	now->begun_ms = was ? was->begun_ms : now_ms;
-	now->moved_ms = !was || transfer_moved(&was->last, &now->last)
+	now->moved_ms = !was || image_progress_moved(&was->last, &now->last)
 				? now_ms
 				: was->moved_ms;
 	image_transfer_free(*transfer);
 	*transfer = take(now);
 }
 
-/* Milliseconds without progress; 0: it has not stalled. */
-static int64_t transfer_silent_ms(const struct image_transfer *transfer,
-				  int64_t now_ms)
+static bool progress_is_silent(int64_t moved_ms, int64_t now_ms)
 {
-	int64_t silent = now_ms - transfer->moved_ms;
-
-	return silent < IMAGE_PROGRESS_SILENT_MS ? 0 : silent;
+	return now_ms - moved_ms >= IMAGE_PROGRESS_SILENT_MS;
 }
 
-/* When all bytes are there, the node does not wait for the transfer. */
-static int64_t transfer_awaited_ms(const struct image_transfer *transfer,
-				   int64_t now_ms)
+void image_progress_pace(struct image_progress *progress, int64_t moved_ms,
+			 int64_t now_ms)
 {
-	const struct image_progress *last = &transfer->last;
+	uint64_t done = progress->done_bytes, total = progress->total_bytes;
+	bool timed = progress->tries && strcmp(progress->phase, "ready") != 0 &&
+		     strcmp(progress->phase, "failed") != 0;
+	bool silent = progress_is_silent(moved_ms, now_ms);
 
-	return last->total_bytes && last->done_bytes >= last->total_bytes
-		       ? 0
-		       : transfer_silent_ms(transfer, now_ms);
+	/* When all bytes are there, the node does not wait for more. */
+	progress->silent_seconds =
+		timed && silent && (!total || done < total)
+			? (uint64_t)((now_ms - moved_ms) / 1000)
+			: 0;
+	progress->eta_seconds = (double)NAN;
+	if (!timed || silent || !(progress->rate > 0))
+		progress->rate = (double)NAN;
+	else if (!progress->partial && done <= total)
+		progress->eta_seconds =
+			(double)(uint64_t)((double)(total - done) /
+						   progress->rate +
+					   0.5);
 }
 
-static double transfer_rate(const struct image_transfer *transfer,
-			    int64_t now_ms)
+/* The last report with its pace; its texts are borrowed. */
+static struct image_progress transfer_now(const struct image_transfer *transfer,
+					  int64_t now_ms)
 {
-	double rate = transfer->last.rate;
+	struct image_progress now = transfer->last;
 
-	return transfer_silent_ms(transfer, now_ms) || !(rate > 0) ? 0 : rate;
-}
-
-/* -1: not known. */
-static double transfer_seconds_left(const struct image_transfer *transfer,
-				    int64_t now_ms)
-{
-	const struct image_progress *last = &transfer->last;
-	double rate = transfer_rate(transfer, now_ms);
-
-	return last->partial || !(rate > 0) ||
-			       last->done_bytes > last->total_bytes
-		       ? -1
-		       : (double)(last->total_bytes - last->done_bytes) / rate;
-}
-
-static void progress_set_pace(struct image_progress *to, double rate,
-			      double left, int64_t silent_ms)
-{
-	to->silent_seconds = (uint64_t)(silent_ms / 1000);
-	to->rate = rate > 0 ? rate : (double)NAN;
-	to->eta_seconds = rate > 0 && left >= 0 ? (double)(uint64_t)(left + 0.5)
-						: (double)NAN;
-}
-
-int image_transfer_describe(const struct image_transfer *transfer,
-			    int64_t now_ms, struct image_progress *to,
-			    struct error *err)
-{
-	bool timed = transfer->last.tries &&
-		     strcmp(transfer->last.phase, "ready") != 0 &&
-		     strcmp(transfer->last.phase, "failed") != 0;
-
-	if (codec_copy(&image_progress_schema, &transfer->last, to, err) < 0)
-		return -1;
-	progress_set_pace(to, timed ? transfer_rate(transfer, now_ms) : 0,
-			  transfer_seconds_left(transfer, now_ms),
-			  timed ? transfer_awaited_ms(transfer, now_ms) : 0);
-	return 0;
+	image_progress_pace(&now, transfer->moved_ms, now_ms);
+	return now;
 }
 
 int image_progress_of_task(const struct task *task, int64_t now_ms,
 			   struct image_progress **to, struct error *err)
 {
 	const struct image_transfer *transfer = task_transfer(task);
+	struct image_progress now;
 
 	if (!transfer || task_state(task) != TASK_PREPARING)
 		return 0;
 	*to = calloc(1, sizeof(**to));
-	return *to ? image_transfer_describe(transfer, now_ms, *to, err)
-		   : error_nomem(err, "transfer");
+	if (!*to)
+		return error_nomem(err, "transfer");
+	now = transfer_now(transfer, now_ms);
+	return codec_copy(&image_progress_schema, &now, *to, err);
 }
 
 cJSON *image_progress_summary(const struct task *task, int64_t now_ms)
@@ -158,44 +133,45 @@ static int phase_distance(const char *phase)
 int image_progress_add_sum(const struct gang *gang, int64_t now_ms,
 			   struct progress_info *to, struct error *err)
 {
-	const struct image_progress *far = NULL;
-	struct image_progress sum = { 0 };
-	double rate = 0, left = -1;
-	int64_t silent = INT64_MAX;
+	struct image_progress sum = { .silent_seconds = UINT64_MAX };
+	const char *phase = NULL; /* of the node with most left */
 	uint32_t nodes_done = 0;
+	double left = -1;
 
 	for (uint32_t i = 0; i < gang_nodes(gang); i++) {
 		const struct task *task = gang_task(gang, i);
-		const struct image_transfer *one = task_transfer(task);
+		const struct image_transfer *transfer = task_transfer(task);
 		bool prepared = task_state(task) > TASK_PREPARING;
+		struct image_progress one;
 
 		nodes_done += prepared;
-		if (!one)
+		if (!transfer)
 			continue;
-		sum.done_bytes +=
-			prepared ? one->last.total_bytes : one->last.done_bytes;
-		sum.total_bytes += one->last.total_bytes;
-		sum.layers += one->last.layers;
-		sum.layers_total += one->last.layers_total;
+		one = transfer_now(transfer, now_ms);
+		sum.done_bytes += prepared ? one.total_bytes : one.done_bytes;
+		sum.total_bytes += one.total_bytes;
+		sum.layers += one.layers;
+		sum.layers_total += one.layers_total;
 		if (task_state(task) != TASK_PREPARING)
 			continue;
-		sum.partial |= one->last.partial;
-		rate += transfer_rate(one, now_ms);
-		if (transfer_awaited_ms(one, now_ms) < silent)
-			silent = transfer_awaited_ms(one, now_ms);
-		if (transfer_seconds_left(one, now_ms) > left)
-			left = transfer_seconds_left(one, now_ms);
-		if (!far || phase_distance(one->last.phase) >
-				    phase_distance(far->phase))
-			far = &one->last;
+		sum.partial |= one.partial;
+		sum.rate += isnan(one.rate) ? 0 : one.rate;
+		left = fmax(left, one.eta_seconds);
+		if (one.silent_seconds < sum.silent_seconds)
+			sum.silent_seconds = one.silent_seconds;
+		if (phase && phase_distance(one.phase) <= phase_distance(phase))
+			continue;
+		phase = one.phase;
+		sum.tries = one.tries;
 	}
-	if (!far)
+	if (!phase)
 		return 0;
-	progress_set_pace(&sum, rate, sum.partial ? -1 : left, silent);
-	sum.tries = far->tries;
+	if (!(sum.rate > 0))
+		sum.rate = (double)NAN;
+	sum.eta_seconds = sum.partial || left < 0 ? (double)NAN : left;
 	to->image = sum;
 	to->nodes_done = nodes_done;
-	return string_set(&to->image.phase, far->phase, err);
+	return string_set(&to->image.phase, phase, err);
 }
 
 static bool gang_stands_still(const struct gang *gang, int64_t now_ms)
@@ -207,7 +183,7 @@ static bool gang_stands_still(const struct gang *gang, int64_t now_ms)
 		const struct image_transfer *one = task_transfer(task);
 
 		if (one && task_state(task) == TASK_PREPARING &&
-		    transfer_silent_ms(one, now_ms))
+		    progress_is_silent(one->moved_ms, now_ms))
 			return true;
 	}
 	return false;

@@ -19,15 +19,18 @@ void image_transfer_keep(struct image_transfer **transfer,
 			 const struct image_progress *progress, int64_t now_ms);
 void image_transfer_free(struct image_transfer *transfer);
 
-/* The last report, with its silence and its end. What has stalled, or is ready
- * or failed, has no rate. The caller clears *to.
- */
-int image_transfer_describe(const struct image_transfer *transfer,
-			    int64_t now_ms, struct image_progress *to,
-			    struct error *err);
+/* Is anything new in the second report? */
+bool image_progress_moved(const struct image_progress *from,
+			  const struct image_progress *to);
 
-/* The same of a task; *to stays NULL if it is not being prepared. The caller
- * owns *to, also on failure.
+/* Set silence and end of a report, which last changed at moved_ms. What has
+ * stalled, or is ready or failed, has no rate.
+ */
+void image_progress_pace(struct image_progress *progress, int64_t moved_ms,
+			 int64_t now_ms);
+
+/* The last report about the image of a task, with its pace; *to stays NULL if
+ * the task is not being prepared. The caller owns *to, also on failure.
  */
 int image_progress_of_task(const struct task *task, int64_t now_ms,
 			   struct image_progress **to, struct error *err);

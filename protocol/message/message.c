@@ -58,6 +58,29 @@ static const struct schema image_need_schema = SCHEMA(image_need,
 	FIELD_OPTIONAL(image_need, sweep),
 	FIELD_OPTIONAL(image_need, jobs));
 
+const char *const image_kind_names[IMAGE_KINDS + 1] = {
+	[0] = "",
+	[IMAGE_ENSURE] = "ensure",
+	[IMAGE_LOAD] = "load",
+	[IMAGE_SAVE] = "save",
+	[IMAGE_LIST] = "list",
+	[IMAGE_REMOVE] = "remove",
+	[IMAGE_PRUNE] = "prune",
+};
+
+const struct schema image_spec_schema = SCHEMA(image_spec,
+	FIELD(image_spec, id),
+	FIELD_NAMED(image_spec, kind, image_kind_names),
+	FIELD_OPTIONAL(image_spec, image),
+	FIELD_OPTIONAL(image_spec, build),
+	FIELD_OPTIONAL(image_spec, ids),
+	FIELD_MANY(image_spec, logins, registry_login_schema),
+	FIELD_OPTIONAL(image_spec, keep),
+	FIELD_OPTIONAL(image_spec, floor_bytes),
+	FIELD_OPTIONAL(image_spec, floor_percent),
+	FIELD_OPTIONAL(image_spec, dry_run),
+	FIELD_OPTIONAL(image_spec, replace));
+
 static const struct schema submit_workspace_schema = SCHEMA(submit_workspace,
 	FIELD(submit_workspace, path),
 	FIELD(submit_workspace, content));
@@ -131,27 +154,19 @@ MESSAGE(content_read, F(content_read, hash), F(content_read, offset),
 	F(content_read, size))
 MESSAGE(content_piece, F(content_piece, hash), F(content_piece, offset),
 	O(content_piece, code), O(content_piece, text))
-MESSAGE(image_do, F(image_do, order), F(image_do, what), O(image_do, image),
-	O(image_do, build), O(image_do, ids),
-	FIELD_MANY(message_image_do, logins, registry_login_schema),
-	FIELD_MANY(message_image_do, needs, image_need_schema),
-	O(image_do, keep), O(image_do, floor_bytes), O(image_do, floor_percent),
-	O(image_do, dry_run), O(image_do, replace))
-MESSAGE(image_state, F(image_state, order),
+MESSAGE(image_do, FIELD_EMBED(message_image_do, spec, image_spec_schema),
+	FIELD_MANY(message_image_do, needs, image_need_schema))
+MESSAGE(image_state, F(image_state, operation),
 	IMAGE_PROGRESS_FIELDS(message_image_state, progress., false),
 	O(image_state, content), O(image_state, output),
 	FIELD_MANY(message_image_state, images, image_info_schema),
 	O(image_state, left_out), O(image_state, by_itself),
 	O(image_state, code), O(image_state, text))
-MESSAGE(image_room, F(image_room, order))
-MESSAGE(image_order, F(image_order, request), F(image_order, what),
-	F(image_order, order), O(image_order, image), O(image_order, build),
-	FIELD_MANY(message_image_order, logins, registry_login_schema),
-	O(image_order, ids), O(image_order, keep), O(image_order, floor_bytes),
-	O(image_order, floor_percent), O(image_order, dry_run),
-	O(image_order, replace),
-	O(image_order, nodes))
-MESSAGE(image_list, F(image_list, request), F(image_list, order),
+MESSAGE(image_room, F(image_room, operation))
+MESSAGE(image_operation, F(image_operation, request),
+	FIELD_EMBED(message_image_operation, spec, image_spec_schema),
+	O(image_operation, nodes))
+MESSAGE(image_list, F(image_list, request), F(image_list, operation),
 	O(image_list, nodes))
 MESSAGE(content_put, F(content_put, request), F(content_put, hash),
 	F(content_put, bytes), F(content_put, offset))
@@ -246,13 +261,13 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 	[MESSAGE_CONTENT_GET] = { "content-get", &content_get_schema, PERSON,
 		false, false, "fetch files of jobs",
 		&reply_content_get_schema },
-	[MESSAGE_IMAGE_ORDER] = { "image-order", &image_order_schema,
+	[MESSAGE_IMAGE_OPERATION] = { "image-operation", &image_operation_schema,
 		ROLE_OPERATOR, false, true,
 		"build, load, save, remove images",
-		&reply_image_order_schema },
+		&reply_image_operation_schema },
 	[MESSAGE_IMAGE_LIST] = { "image-list", &image_list_schema, PERSON,
 		false, false, "list images of nodes",
-		&reply_image_order_schema },
+		&reply_image_operation_schema },
 	[MESSAGE_TOKEN] = { "token", &token_schema, ROLE_OPERATOR, false, true,
 		"create join tokens",
 		&reply_token_schema },

@@ -69,7 +69,7 @@ enum message_type {
 	MESSAGE_LOG_READ,
 	MESSAGE_CONTENT_PUT,
 	MESSAGE_CONTENT_GET,
-	MESSAGE_IMAGE_ORDER,
+	MESSAGE_IMAGE_OPERATION,
 	MESSAGE_IMAGE_LIST,
 	MESSAGE_TOKEN,
 	MESSAGE_ADMIT,
@@ -560,30 +560,52 @@ struct image_need {
 	uint64_t jobs; /* of the sweep, that are not final */
 };
 
-/* Carry out an image operation: load, save, build, pull, list, remove or gc.
- * May come twice; what is done already is not done again.
- */
-struct message_image_do {
-	char *order; /* its id in answers; to load: the hash of the bundle */
-	char *what;
-	char *image;        /* to save, to remove; to build: the name to give */
-	char *build;        /* to build: the folder, below the images folder */
+/* What an image operation shall do. */
+enum image_kind {
+	IMAGE_ENSURE = 1, /* pull the image, or build it */
+	IMAGE_LOAD,
+	IMAGE_SAVE,
+	IMAGE_LIST,
+	IMAGE_REMOVE,
+	IMAGE_PRUNE, /* remove those that no job needs */
+	IMAGE_KINDS,
+};
+extern const char *const image_kind_names[IMAGE_KINDS + 1];
+
+struct image_spec {
+	char *id; /* 64 hex digits; to load: the hash of the bundle, which was
+		     uploaded before */
+	uint32_t kind;
+	char *image; /* to ensure, to save, to remove; to build: the name to
+			give; to load: for people */
+	char *build; /* to ensure: the folder, below the images folder; NULL:
+			pull */
 	struct strings ids; /* to remove: ids of the image on other nodes; such
 			       an image is removed where it has no tag */
-	struct registry_login *logins; /* to build: sealed for this node */
+	struct registry_login *logins; /* to ensure: sealed for who gets it */
 	size_t logins_count;
-	struct image_need *needs; /* to remove and gc: what must stay */
-	size_t needs_count;
-	uint32_t keep; /* gc: so many of the newest of each repository stay */
-	uint64_t floor_bytes;   /* gc: until so many bytes are free on disk; */
+	uint32_t keep; /* prune: so many of the newest of each repository stay;
+			*/
+	uint64_t floor_bytes;   /* until so many bytes are free on disk; */
 	uint32_t floor_percent; /* or this share; neither: all may go */
-	bool dry_run;           /* gc: only list what would go */
+	bool dry_run;           /* prune: only list what would go */
 	bool replace; /* load: take over names that other images have */
+};
+extern const struct schema image_spec_schema;
+
+/* Carry out an image operation. May come twice; what is done already is not
+ * done again.
+ */
+struct message_image_do {
+	struct image_spec spec;
+	struct image_need
+		*needs; /* to list, remove and prune: what must stay */
+	size_t needs_count;
 };
 
 /* The state of an image operation; text explains a failure. */
 struct message_image_state {
-	char *order;
+	char *operation; /* its id */
 	struct image_progress progress;
 	char *content; /* of a saved image that is ready, of total_bytes */
 	char *output;  /* of a build: what it printed since the last message */
@@ -597,39 +619,28 @@ struct message_image_state {
 };
 
 /* The node's disk has too little free space for images. The controller answers
- * with the images that must stay: MESSAGE_IMAGE_DO of this order, gc.
+ * with the images that must stay: MESSAGE_IMAGE_DO of this id, prune.
  */
 struct message_image_room {
-	char *order; /* 64 random hex digits */
+	char *operation; /* 64 random hex digits */
 };
 
 /* Carry out an image operation on nodes. The reply lists the nodes. The query
- * "image" with the id of the order gives the progress, also on nodes of an
- * earlier order with the same id that is not done. A repeated order starts
- * again, and skips what is done.
+ * "image" with its id gives the progress. The same id again is the same
+ * operation: nodes that work on it continue, others start again, and skip what
+ * is done.
  */
-struct message_image_order {
+struct message_image_operation {
 	uint64_t request;
-	char *what;  /* as in message_image_do, but "list" */
-	char *order; /* load: the bundle, uploaded before; else 64 hex digits */
-	char *image; /* as in message_image_do; load: its name */
-	char *build;
-	struct registry_login *logins; /* sealed for the controller */
-	size_t logins_count;
-	struct strings ids;
-	uint32_t keep;
-	uint64_t floor_bytes;
-	uint32_t floor_percent;
-	bool dry_run;
-	bool replace;
-	struct strings nodes; /* empty: all connected ones; to save, one that
-				 has it; to build a vendor's, its nodes */
+	struct image_spec spec; /* any kind but list */
+	struct strings nodes;   /* empty: all connected ones; to save, one that
+				   has it; to build a vendor's, its nodes */
 };
 
 /* The same for "list", which changes nothing: viewers may send it. */
 struct message_image_list {
 	uint64_t request;
-	char *order;
+	char *operation;
 	struct strings nodes;
 };
 

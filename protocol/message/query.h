@@ -21,7 +21,7 @@ enum query_kind {
 	QUERY_TOKENS,
 	QUERY_AUDIT,
 	QUERY_FILES, /* collected files of job id */
-	QUERY_IMAGE, /* an image order. name: its id; after: offset into its
+	QUERY_IMAGE, /* an image operation. name: its id; after: offset into its
 			output; keys: nodes whose images are listed */
 	QUERY_WEB,   /* a login address for the web pages */
 	QUERY_DESCRIPTIONS, /* hashes of them; keys: "frameworks/NAME", ... */

@@ -16,21 +16,21 @@ static const struct schema image_output_schema = SCHEMA(image_output,
 	FIELD(image_output, node),
 	FIELD(image_output, text));
 
-const struct schema image_order_info_schema = SCHEMA(image_order_info,
-	FIELD(image_order_info, order),
-	FIELD(image_order_info, what),
-	FIELD(image_order_info, image),
-	FIELD_ROWS(image_order_info, nodes, image_node_schema),
-	FIELD_NULLABLE(image_order_info, content),
-	FIELD(image_order_info, bytes),
-	FIELD_ROWS(image_order_info, output, image_output_schema),
-	FIELD(image_order_info, after),
-	FIELD(image_order_info, final));
+const struct schema image_operation_info_schema = SCHEMA(image_operation_info,
+	FIELD(image_operation_info, operation),
+	FIELD(image_operation_info, what),
+	FIELD(image_operation_info, image),
+	FIELD_ROWS(image_operation_info, nodes, image_node_schema),
+	FIELD_NULLABLE(image_operation_info, content),
+	FIELD(image_operation_info, bytes),
+	FIELD_ROWS(image_operation_info, output, image_output_schema),
+	FIELD(image_operation_info, after),
+	FIELD(image_operation_info, final));
 
 const struct schema reply_image_schema = SCHEMA(reply_image,
 	FIELD(reply_image, since),
-	FIELD_EMBED(reply_image, image, image_order_info_schema));
+	FIELD_EMBED(reply_image, image, image_operation_info_schema));
 
-const struct schema reply_image_order_schema = SCHEMA(reply_image_order,
-	FIELD(reply_image_order, nodes));
+const struct schema reply_image_operation_schema = SCHEMA(reply_image_operation,
+	FIELD(reply_image_operation, nodes));
 /* clang-format on */

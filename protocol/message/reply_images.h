@@ -5,7 +5,7 @@
 
 #include "protocol/message/image_info.h"
 
-/* The progress of an image order on one node. */
+/* The progress of an image operation on one node. */
 struct image_node {
 	char *name;
 	struct image_progress progress;
@@ -24,9 +24,9 @@ struct image_output {
 	char *text;
 };
 
-struct image_order_info {
-	char *order;
-	char *what;
+struct image_operation_info {
+	char *operation; /* its id */
+	char *what;  /* for people: pull, build, load, save, list, remove, gc */
 	char *image; /* "": none is named */
 	struct image_node *nodes;
 	size_t nodes_count;
@@ -37,18 +37,18 @@ struct image_order_info {
 	uint64_t after; /* of the next query: continues its output */
 	bool final;     /* all nodes are done, or failed */
 };
-extern const struct schema image_order_info_schema;
+extern const struct schema image_operation_info_schema;
 
 struct reply_image {
 	uint64_t since;
-	struct image_order_info image;
+	struct image_operation_info image;
 };
 
-/* Of image-order and image-list: the nodes that carry it out. */
-struct reply_image_order {
+/* Of image-operation and image-list: the nodes that carry it out. */
+struct reply_image_operation {
 	struct strings nodes;
 };
 
-extern const struct schema reply_image_schema, reply_image_order_schema;
+extern const struct schema reply_image_schema, reply_image_operation_schema;
 
 #endif

@@ -126,7 +126,6 @@ is "$(modes controller)" "$(sort -k 3 <<-END
 	755 root:root /usr/sbin/regatta-controller
 	700 $user /var/lib/regatta-controller
 	700 $user /var/lib/regatta-controller/content
-	700 $user /var/lib/regatta-controller/image-orders
 	700 $user /var/lib/regatta-controller/logs
 	600 $user /var/lib/regatta-controller/regatta.db
 	600 $user /var/lib/regatta-controller/regatta.db-shm

@@ -168,8 +168,6 @@ run regatta image build mine --tag mine:again
 is "$rc" 1 "nor is an image that is built before"
 run regatta image build mine --tag mine:again --registry-auth
 is "$rc" 0 "but with credentials: $err"
-ok '! ls "$CLUSTER"/controller/image-orders/* 2>/dev/null' \
-	"which are forgotten with the order"
 
 # Tried again, when they are gone.
 rm -f "$BED/host/go"

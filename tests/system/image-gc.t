@@ -195,7 +195,7 @@ id=$(dk e1 image inspect -f '{{.Id}}' "$again")
 run cli image remove "${id:7:12}" --nodes n1
 is $rc 0 "the beginning of an id is enough: $err"
 ok '! has e1 "$again"' "it is gone"
-is "$(cli audit --format json | jq -r '[.audit[] | select(.act == "image-order" and .refusal == null)] | length > 5')" \
+is "$(cli audit --format json | jq -r '[.audit[] | select(.act == "image-operation" and .refusal == null)] | length > 5')" \
 	true "orders stand in the audit log"
 
 # Those that nobody needs go: of ours, by their last use, and not the newest.

@@ -164,6 +164,19 @@ run cli image pull "$PROXY/large:1" --nodes n1
 is "$rc" 0 "the same command shows it, also behind a new agent"
 ok 'has 1 "$PROXY/large:1"' "and it comes"
 
+# A node that is away is named, and the same command does the rest.
+must agent_stop 1
+must dk "$(node_engine 1)" rmi -f "$open/c:1" >/dev/null
+run cli image pull "$open/c:1" --nodes n1,n2
+like "$rc $err" "^1 .*n1: not reachable; the same command does the rest" \
+	"a node that is away is named: $err"
+ok 'has 2 "$open/c:1"' "the other one has the image"
+must agent_up 1
+must nodes_up 2 30
+run cli image pull "$open/c:1" --nodes n1,n2
+is "$rc" 0 "the same command does the rest: $err"
+ok 'has 1 "$open/c:1"' "and the first one has it, too"
+
 # The node's policy has the last word.
 must agent_stop 1
 AGENT_ARGS+=(--policy "$BED/policy.yaml")

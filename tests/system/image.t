@@ -137,11 +137,16 @@ must random_image e1 test/done:1 30
 dk e1 save test/done:1 -o "$BED/done.tar"
 dk e1 rmi test/done:1 >/dev/null
 kill -STOP "$(pid_of cluster/agent3)"
+ended()
+{
+	log_of cluster/controller | grep -c "load has ended"
+}
+before=$(ended)
 spawn told "$REGATTA_BUILD/regatta" image load "$BED/done.tar"
 must wait_for 'dk e1 image inspect test/done:1' 60
 kill -STOP "$(pid_of told)"
 kill -CONT "$(pid_of cluster/agent3)"
-must wait_for '! ls "$CLUSTER"/controller/image-orders/*' 30
+must wait_for '(($(ended) > before))' 30
 controller_kill
 controller_up
 must nodes_up 3 20

@@ -46,12 +46,12 @@ static int image_load_file(struct cli *cli, struct error *err)
 	owned(answer_clear) struct answer answer = { 0 };
 	owned(image_view_clear) struct image_view view = { 0 };
 	const struct image_options *given = cli->given;
-	char order[CONTENT_HASH_SIZE], name[300];
-	struct message_image_order message = { .what = (char *)"load",
-					       .order = order,
-					       .image = name,
-					       .replace = given->replace };
-	const struct image_order_info *image;
+	char id[CONTENT_HASH_SIZE], name[300];
+	struct image_spec spec = { .id = id,
+				   .kind = IMAGE_LOAD,
+				   .image = name,
+				   .replace = given->replace };
+	const struct image_operation_info *image;
 	size_t lacking;
 
 	if (image_view_init(&view, cli, given->nodes, err) < 0)
@@ -64,20 +64,20 @@ static int image_load_file(struct cli *cli, struct error *err)
 	/* The nodes receive contents while others are still being sent. */
 	image_view_stage(&view, "sending");
 	if (image_view_connect(&view, err) < 0 ||
-	    image_file_send_bundle(file, view.client, order, err) < 0 ||
-	    image_view_send(&view, &message, err) < 0)
+	    image_file_send_bundle(file, view.client, id, err) < 0 ||
+	    image_view_send(&view, &spec, err) < 0)
 		return explain_interrupt(err, not_sent);
 	if (image_file_send(file, view.client, image_view_draw, &view, err) < 0)
 		return explain_interrupt(err, not_sent);
-	/* After a lost connection, the controller may have ended the order. */
-	if (view.lost && image_view_send(&view, &message, err) < 0)
+	/* After a lost connection, the controller may have ended the operation.
+	 */
+	if (view.lost && image_view_send(&view, &spec, err) < 0)
 		return -1;
 	image_view_stage(&view, "waiting for nodes");
-	if (image_view_watch(&view, &message, &answer, err) < 0)
+	if (image_view_watch(&view, &spec, &answer, err) < 0)
 		return -1;
 	image = image_answer(&answer);
-	lacking = image_view_tell(&view, image, false,
-				  "it gets the image when it can be reached");
+	lacking = image_view_tell(&view, image, false);
 	image_view_say(&view, "%s: on %zu of %zu nodes", name,
 		       image->nodes_count - lacking, image->nodes_count);
 	return image_view_end(&view, image,
@@ -194,16 +194,15 @@ static int image_save_file(struct cli *cli, struct error *err)
 	owned(answer_clear) struct answer answer = { 0 };
 	owned(image_view_clear) struct image_view view = { 0 };
 	const struct image_options *given = cli->given;
-	struct message_image_order message = { .what = (char *)"save",
-					       .image = cli->args[1] };
-	const struct image_order_info *image;
+	struct image_spec spec = { .kind = IMAGE_SAVE, .image = cli->args[1] };
+	const struct image_operation_info *image;
 
 	if (check_target(cli->args[2], err) < 0 ||
 	    image_view_init(&view, cli, given->nodes, err) < 0 ||
 	    image_view_connect(&view, err) < 0)
 		return -1;
 	image_view_stage(&view, "waiting for a node");
-	if (image_view_order(&view, &message, &answer, err) < 0)
+	if (image_view_run(&view, &spec, &answer, err) < 0)
 		return explain_interrupt(err, unsaved);
 	image = image_answer(&answer);
 	if (!image->content) {

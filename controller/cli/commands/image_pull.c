@@ -180,21 +180,21 @@ static int check_named(const struct pull *pull, struct error *err)
  * engine knows the registries of its base images.
  */
 static void give_logins(struct pull *pull, const struct wanted *wanted,
-			struct message_image_order *message)
+			struct image_spec *spec)
 {
 	char host[REFERENCE_HOST_MAX + 1], path[REFERENCE_PATH_MAX + 1];
 	const struct registry_login *login;
 	struct reference parts;
 
-	message->logins = pull->logins.items;
-	message->logins_count = pull->logins.count;
+	spec->logins = pull->logins.items;
+	spec->logins_count = pull->logins.count;
 	if (wanted->build)
 		return;
 	reference_parse(wanted->image, &parts, NULL);
 	reference_place(&parts, host, path);
 	login = logins_find(pull->logins.items, pull->logins.count, host);
-	message->logins = (struct registry_login *)login;
-	message->logins_count = login ? 1 : 0;
+	spec->logins = (struct registry_login *)login;
+	spec->logins_count = login ? 1 : 0;
 }
 
 /* Returns how many nodes lack it; -1: an error. */
@@ -203,10 +203,10 @@ static int pull_wanted(struct pull *pull, const struct wanted *wanted,
 {
 	owned(answer_clear) struct answer answer = { 0 };
 	struct image_view *view = &pull->view;
-	char name[CONTENT_HASH_SIZE], stage[300];
-	struct message_image_order message = {
-		.what = wanted->build ? (char *)"build" : (char *)"pull",
-		.order = name,
+	char id[CONTENT_HASH_SIZE], stage[300];
+	struct image_spec spec = {
+		.kind = IMAGE_ENSURE,
+		.id = id,
 		.image = wanted->image,
 		.build = wanted->build,
 	};
@@ -219,22 +219,21 @@ static int pull_wanted(struct pull *pull, const struct wanted *wanted,
 	}
 	view->only = wanted->named ? NULL : &wanted->nodes;
 	/* The same command again shows the same pull. */
-	image_order_named(name, wanted->image,
-			  wanted->build ? wanted->build : "(pull)");
-	give_logins(pull, wanted, &message);
+	image_operation_named(id, wanted->image,
+			      wanted->build ? wanted->build : "(pull)");
+	give_logins(pull, wanted, &spec);
 	snprintf(stage, sizeof(stage), "%s %.250s",
 		 wanted->build ? "building" : "pulling", wanted->image);
 	image_view_stage(view, stage);
 	if (view->cli->err_terminal)
 		image_view_say(view, "%s", stage);
-	if (image_view_order(view, &message, &answer, err) < 0)
+	if (image_view_run(view, &spec, &answer, err) < 0)
 		return -1;
-	image = codec_object(&image_order_info_schema, image_answer(&answer),
-			     err);
+	image = codec_object(&image_operation_info_schema,
+			     image_answer(&answer), err);
 	if (!cJSON_AddItemToArray(pull->images, image))
 		return -1;
-	return (int)image_view_tell(view, image_answer(&answer), true,
-				    "it gets the image when it can be reached");
+	return (int)image_view_tell(view, image_answer(&answer), true);
 }
 
 static int collect_logins(struct pull *pull, struct error *err)

@@ -24,22 +24,22 @@ static int images_begin(struct image_view *view, struct cli *cli,
 	return 0;
 }
 
-/* Fetch the images of each node of the order, one node after another: the
+/* Fetch the images of each node of the operation, one node after another: the
  * images of all nodes would not fit an answer.
  */
-static int fetch_images(struct image_view *view, struct image_order_info *image,
-			struct error *err)
+static int fetch_images(struct image_view *view,
+			struct image_operation_info *image, struct error *err)
 {
 	for (size_t i = 0; i < image->nodes_count; i++) {
 		owned(answer_clear) struct answer answer = { 0 };
 		struct image_node *node = &image->nodes[i];
 		struct message_query query = {
 			.what = QUERY_IMAGE,
-			.name = image->order,
+			.name = image->operation,
 			.after = UINT32_MAX, /* no output */
 			.keys = { &node->name, 1 },
 		};
-		struct image_order_info *told;
+		struct image_operation_info *told;
 
 		if (client_query(view->client, &query, &answer, err) < 0)
 			return -1;
@@ -58,12 +58,11 @@ static int fetch_images(struct image_view *view, struct image_order_info *image,
 	return 0;
 }
 
-/* Send the order, wait for its end, and fetch all images. */
-static int order_images(struct image_view *view,
-			struct message_image_order *message,
-			struct answer *answer, struct error *err)
+/* Run the operation, and fetch all images. */
+static int run_images(struct image_view *view, struct image_spec *spec,
+		      struct answer *answer, struct error *err)
 {
-	return image_view_order(view, message, answer, err) < 0
+	return image_view_run(view, spec, answer, err) < 0
 		       ? -1
 		       : fetch_images(view, image_answer(answer), err);
 }
@@ -160,7 +159,7 @@ static int image_row_compare(const void *a, const void *b)
 			  ((const struct image_row *)b)->name);
 }
 
-static int merge_all(struct rows *rows, struct image_order_info *image,
+static int merge_all(struct rows *rows, struct image_operation_info *image,
 		     struct error *err)
 {
 	for (size_t i = 0; i < image->nodes_count; i++) {
@@ -227,10 +226,10 @@ static const struct view list_view = { "images",     sizeof(struct image_row),
 
 /* Print the errors of nodes, then the rows of all others. */
 static int show_images(struct image_view *view, const struct view *how,
-		       const struct image_order_info *image, const char *away,
+		       const struct image_operation_info *image,
 		       const struct rows *rows, struct error *err)
 {
-	size_t lacking = image_view_tell(view, image, false, away);
+	size_t lacking = image_view_tell(view, image, false);
 	int code;
 
 	image_view_hide(view);
@@ -248,11 +247,11 @@ static int show_images(struct image_view *view, const struct view *how,
 int images_ask(struct image_view *view, struct cli *cli, const char *nodes,
 	       struct answer *answer, struct error *err)
 {
-	struct message_image_order message = { .what = (char *)"list" };
+	struct image_spec spec = { .kind = IMAGE_LIST };
 
 	return images_begin(view, cli, nodes, "looking", err) < 0
 		       ? -1
-		       : order_images(view, &message, answer, err);
+		       : run_images(view, &spec, answer, err);
 }
 
 int images_list(struct cli *cli, struct error *err)
@@ -265,8 +264,8 @@ int images_list(struct cli *cli, struct error *err)
 	if (images_ask(&view, cli, given->nodes, &answer, err) < 0 ||
 	    merge_all(&rows, image_answer(&answer), err) < 0)
 		return -1;
-	return show_images(&view, &list_view, image_answer(&answer),
-			   "its images are unknown", &rows, err);
+	return show_images(&view, &list_view, image_answer(&answer), &rows,
+			   err);
 }
 
 /* build */
@@ -279,16 +278,16 @@ int images_build(struct cli *cli, struct error *err)
 	const char *word = cli->args[1];
 	bool vendors = strchr(word, '/') &&
 		       strncmp(word, VENDORS, strlen(VENDORS)) != 0;
-	char name[CONTENT_HASH_SIZE], folder[300];
+	char id[CONTENT_HASH_SIZE], folder[300];
 	owned(logins_clear) struct logins logins = { 0 };
-	struct message_image_order message = {
-		.what = (char *)"build",
-		.order = name,
+	struct image_spec spec = {
+		.kind = IMAGE_ENSURE,
+		.id = id,
 		.image = (char *)given->tag,
 		.build = folder,
 	};
 	const struct strings none = { 0 };
-	const struct image_order_info *image;
+	const struct image_operation_info *image;
 	size_t lacking;
 
 	if (snprintf(folder, sizeof(folder), "%s%s", vendors ? VENDORS : "",
@@ -296,21 +295,20 @@ int images_build(struct cli *cli, struct error *err)
 		return error_set(err, EINVAL, "%.80s...: the path is too long",
 				 word);
 	/* A job uses the same name. */
-	if (!message.image)
-		message.image = folder;
+	if (!spec.image)
+		spec.image = folder;
 	/* The same command again shows the same build. */
-	image_order_named(name, message.image, folder);
+	image_operation_named(id, spec.image, folder);
 	if (images_begin(&view, cli, given->nodes, "building", err) < 0 ||
 	    logins_collect_images(cli, view.client, &none, true, &logins, err) <
 		    0)
 		return -1;
-	message.logins = logins.items;
-	message.logins_count = logins.count;
-	if (image_view_order(&view, &message, &answer, err) < 0)
+	spec.logins = logins.items;
+	spec.logins_count = logins.count;
+	if (image_view_run(&view, &spec, &answer, err) < 0)
 		return -1;
 	image = image_answer(&answer);
-	lacking = image_view_tell(&view, image, true,
-				  "it builds the image when it can be reached");
+	lacking = image_view_tell(&view, image, true);
 	return image_view_end(&view, image,
 			      lacking ? EXIT_WORK_FAILED : EXIT_GOOD, err);
 }
@@ -319,7 +317,8 @@ int images_build(struct cli *cli, struct error *err)
 
 /* A node without the image is no failure, unless no node has it. */
 static int tell_removed(struct image_view *view,
-			const struct image_order_info *image, const char *name)
+			const struct image_operation_info *image,
+			const char *name)
 {
 	size_t gone = 0, failed = 0;
 
@@ -334,8 +333,7 @@ static int tell_removed(struct image_view *view,
 		gone += image_node_ready(node);
 		failed += !image_node_ready(node);
 		if (!image_node_ready(node))
-			image_view_say(view, "%s: %s", node->name,
-				       *text ? text : "out of reach");
+			image_view_say(view, "%s: %s", node->name, text);
 		else if (*text)
 			image_view_say(view,
 				       "%s: the name %s is removed; the image "
@@ -359,16 +357,16 @@ static int find_ids(struct image_view *view, const char *word,
 		    struct strings *ids, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
-	struct message_image_order message = { .what = (char *)"list" };
+	struct image_spec spec = { .kind = IMAGE_LIST };
 	char tag[REFERENCE_MAX + 200];
-	const struct image_order_info *image;
+	const struct image_operation_info *image;
 	struct reference parts;
 
 	if (reference_parse(word, &parts, err) < 0)
 		return -1;
 	snprintf(tag, sizeof(tag), "%s:%s", parts.name,
 		 parts.tag[0] ? parts.tag : "latest");
-	if (order_images(view, &message, &answer, err) < 0)
+	if (run_images(view, &spec, &answer, err) < 0)
 		return -1;
 	image = image_answer(&answer);
 	for (size_t i = 0; i < image->nodes_count; i++) {
@@ -388,14 +386,14 @@ int images_remove(struct cli *cli, struct error *err)
 	owned(image_view_clear) struct image_view view = { 0 };
 	owned(strings_clear) struct strings ids = { 0 };
 	const struct image_options *given = cli->given;
-	struct message_image_order message = { .what = (char *)"remove",
-					       .image = cli->args[1] };
+	struct image_spec spec = { .kind = IMAGE_REMOVE,
+				   .image = cli->args[1] };
 
 	if (images_begin(&view, cli, given->nodes, "removing", err) < 0 ||
 	    find_ids(&view, cli->args[1], &ids, err) < 0)
 		return -1;
-	message.ids = ids;
-	if (order_images(&view, &message, &answer, err) < 0)
+	spec.ids = ids;
+	if (run_images(&view, &spec, &answer, err) < 0)
 		return -1;
 	return image_view_end(&view, image_answer(&answer),
 			      tell_removed(&view, image_answer(&answer),
@@ -434,7 +432,7 @@ static const struct view gc_view = {
 };
 
 /* Add the rows of all nodes, and print a message about each node. */
-static int gc_rows(struct image_view *view, struct image_order_info *image,
+static int gc_rows(struct image_view *view, struct image_operation_info *image,
 		   bool dry_run, struct rows *rows, struct error *err)
 {
 	for (size_t i = 0; i < image->nodes_count; i++) {
@@ -467,8 +465,8 @@ int images_gc(struct cli *cli, struct error *err)
 	owned(image_view_clear) struct image_view view = { 0 };
 	owned(rows_clear) struct rows rows = { 0 };
 	const struct image_options *options = cli->given;
-	struct message_image_order message = {
-		.what = (char *)"gc",
+	struct image_spec spec = {
+		.kind = IMAGE_PRUNE,
 		.keep = options->keep_images == OPTION_NONE
 				? KEEP_DEFAULT
 				: (uint32_t)options->keep_images,
@@ -478,10 +476,9 @@ int images_gc(struct cli *cli, struct error *err)
 	};
 
 	if (images_begin(&view, cli, options->nodes, "removing", err) < 0 ||
-	    order_images(&view, &message, &answer, err) < 0 ||
+	    run_images(&view, &spec, &answer, err) < 0 ||
 	    gc_rows(&view, image_answer(&answer), options->dry_run, &rows,
 		    err) < 0)
 		return -1;
-	return show_images(&view, &gc_view, image_answer(&answer),
-			   "its images stay", &rows, err);
+	return show_images(&view, &gc_view, image_answer(&answer), &rows, err);
 }

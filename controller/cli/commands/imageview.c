@@ -1,4 +1,4 @@
-/* imageview.c - sends an image order and shows its progress.
+/* imageview.c - begins an image operation and shows its progress.
  */
 #include "controller/cli/commands/imageview.h"
 
@@ -18,7 +18,6 @@
 #define POLL_MS 300
 #define DRAW_MS 100
 #define COLUMNS_DEFAULT 80
-#define AWAY_MS 15000 /* nodes unreachable for longer are not awaited */
 #define AGAIN_MAX 3
 
 #define LINE_MAX_BYTES (16 << 10) /* of what a node prints */
@@ -177,7 +176,7 @@ static int wait_a_little(struct image_view *view, struct error *err)
 	return -1;
 }
 
-struct image_order_info *image_answer(const struct answer *answer)
+struct image_operation_info *image_answer(const struct answer *answer)
 {
 	return &((struct reply_image *)answer->reply)->image;
 }
@@ -199,7 +198,7 @@ const char *image_node_text(const struct image_node *node)
 }
 
 struct sums {
-	size_t ready, final, away;
+	size_t ready, final;
 	const struct image_node *last; /* that has most left; NULL: none */
 };
 
@@ -211,7 +210,7 @@ static double image_node_fraction(const struct image_node *node)
 		       : -1;
 }
 
-static struct sums sums_compute(const struct image_order_info *image)
+static struct sums sums_compute(const struct image_operation_info *image)
 {
 	struct sums sums = { 0 };
 
@@ -221,7 +220,6 @@ static struct sums sums_compute(const struct image_order_info *image)
 
 		sums.ready += image_node_ready(node);
 		sums.final += final;
-		sums.away += !final && !node->up;
 		if (!final &&
 		    (!sums.last || image_node_fraction(node) <
 					   image_node_fraction(sums.last)))
@@ -310,9 +308,9 @@ static int image_node_compare(const void *a, const void *b)
 			  ((const struct image_node *)b)->name);
 }
 
-/* Remove nodes that are only in another user's equal order. */
+/* Remove nodes that only another user asked for. */
 static void keep_ours(const struct image_view *view,
-		      struct image_order_info *image)
+		      struct image_operation_info *image)
 {
 	size_t kept = 0;
 
@@ -336,7 +334,7 @@ static void keep_ours(const struct image_view *view,
 static int image_view_ask(struct image_view *view, struct message_query *query,
 			  struct answer *answer, bool *more, struct error *err)
 {
-	struct image_order_info *image;
+	struct image_operation_info *image;
 
 	answer_clear(answer);
 	query->request = 0;
@@ -351,15 +349,14 @@ static int image_view_ask(struct image_view *view, struct message_query *query,
 	return 0;
 }
 
-static int watch_order(struct image_view *view, const char *order, bool lasts,
-		       struct answer *answer, struct error *err)
+static int watch_operation(struct image_view *view, const char *id, bool lasts,
+			   struct answer *answer, struct error *err)
 {
 	struct message_query query = { .what = QUERY_IMAGE,
-				       .name = (char *)order };
-	int64_t away_ms = 0;
+				       .name = (char *)id };
 
 	for (;;) {
-		const struct image_order_info *image;
+		const struct image_operation_info *image;
 		struct sums sums;
 		bool more;
 
@@ -371,12 +368,6 @@ static int watch_order(struct image_view *view, const char *order, bool lasts,
 		if (more)
 			continue;
 		if (image->final || (lasts && sums.final == image->nodes_count))
-			return 0;
-		if (!sums.away || sums.final + sums.away < image->nodes_count)
-			away_ms = 0;
-		else if (!away_ms)
-			away_ms = clock_mono_ms();
-		else if (clock_mono_ms() - away_ms > AWAY_MS)
 			return 0;
 		if (wait_a_little(view, err) < 0)
 			return -1;
@@ -402,8 +393,8 @@ int image_view_connect(struct image_view *view, struct error *err)
 			       image_view_interrupt, view, err);
 }
 
-void image_order_named(char name[CONTENT_HASH_SIZE], const char *a,
-		       const char *b)
+void image_operation_named(char id[CONTENT_HASH_SIZE], const char *a,
+			   const char *b)
 {
 	unsigned char hash[crypto_hash_sha256_BYTES];
 	crypto_hash_sha256_state state;
@@ -413,69 +404,48 @@ void image_order_named(char name[CONTENT_HASH_SIZE], const char *a,
 				  strlen(a) + 1);
 	crypto_hash_sha256_update(&state, (const unsigned char *)b, strlen(b));
 	crypto_hash_sha256_final(&state, hash);
-	sodium_bin2hex(name, CONTENT_HASH_SIZE, hash, sizeof(hash));
+	sodium_bin2hex(id, CONTENT_HASH_SIZE, hash, sizeof(hash));
 }
 
-static void name_order(struct image_view *view,
-		       struct message_image_order *message)
+/* Nodes that have it already are those to send it to again. */
+int image_view_send(struct image_view *view, struct image_spec *spec,
+		    struct error *err)
 {
-	unsigned char random[32];
-
-	randombytes_buf(random, sizeof(random));
-	sodium_bin2hex(view->order, sizeof(view->order), random,
-		       sizeof(random));
-	message->order = view->order;
-}
-
-static int send_order(struct image_view *view,
-		      struct message_image_order *message, struct error *err)
-{
-	struct message_image_list list = { .order = message->order,
-					   .nodes = message->nodes };
-	bool lists = !strcmp(message->what, "list");
+	struct message_image_operation message = {
+		.spec = *spec,
+		.nodes = view->nodes.count ? view->nodes
+			 : view->only      ? *view->only
+					   : view->named,
+	};
+	struct message_image_list list = { .operation = spec->id,
+					   .nodes = message.nodes };
+	bool lists = spec->kind == IMAGE_LIST;
 	owned(answer_clear) struct answer answer = { 0 };
-	struct reply_image_order *reply;
+	struct reply_image_operation *reply;
 
-	strings_clear(&view->nodes);
 	if (client_call(view->client,
-			lists ? MESSAGE_IMAGE_LIST : MESSAGE_IMAGE_ORDER,
-			lists ? (void *)&list : message, &answer, err) < 0)
+			lists ? MESSAGE_IMAGE_LIST : MESSAGE_IMAGE_OPERATION,
+			lists ? (void *)&list : &message, &answer, err) < 0)
 		return -1;
 	reply = answer.reply;
+	strings_clear(&view->nodes);
 	view->nodes = reply->nodes;
 	reply->nodes = (struct strings){ 0 };
 	return 0;
 }
 
-int image_view_send(struct image_view *view,
-		    struct message_image_order *message, struct error *err)
+int image_view_watch(struct image_view *view, struct image_spec *spec,
+		     struct answer *answer, struct error *err)
 {
-	int rc = strings_copy(&message->nodes,
-			      view->only ? view->only : &view->named, err);
-
-	if (!message->order)
-		name_order(view, message);
-	if (rc == 0)
-		rc = send_order(view, message, err);
-	strings_clear(&message->nodes);
-	return rc;
-}
-
-int image_view_watch(struct image_view *view,
-		     struct message_image_order *message, struct answer *answer,
-		     struct error *err)
-{
-	bool lasts = !strcmp(message->what, "load") ||
-		     !strcmp(message->what, "build") ||
-		     !strcmp(message->what, "pull");
-	int rc = watch_order(view, message->order, lasts, answer, err);
+	bool lasts = spec->kind == IMAGE_ENSURE || spec->kind == IMAGE_LOAD;
+	int rc = watch_operation(view, spec->id, lasts, answer, err);
 
 	for (int i = 0; rc < 0 && err->code == ENOENT && lasts && i < AGAIN_MAX;
 	     i++) {
-		rc = image_view_send(view, message, err);
+		rc = image_view_send(view, spec, err);
 		if (rc == 0)
-			rc = watch_order(view, message->order, lasts, answer,
-					 err);
+			rc = watch_operation(view, spec->id, lasts, answer,
+					     err);
 	}
 	if (rc < 0 && err->code == EINTR && lasts)
 		error_set(err, EINTR,
@@ -484,18 +454,25 @@ int image_view_watch(struct image_view *view,
 	return rc;
 }
 
-int image_view_order(struct image_view *view,
-		     struct message_image_order *message, struct answer *answer,
-		     struct error *err)
+int image_view_run(struct image_view *view, struct image_spec *spec,
+		   struct answer *answer, struct error *err)
 {
-	return image_view_send(view, message, err) < 0
+	unsigned char random[32];
+
+	if (!spec->id) {
+		randombytes_buf(random, sizeof(random));
+		sodium_bin2hex(view->id, sizeof(view->id), random,
+			       sizeof(random));
+		spec->id = view->id;
+	}
+	strings_clear(&view->nodes);
+	return image_view_send(view, spec, err) < 0
 		       ? -1
-		       : image_view_watch(view, message, answer, err);
+		       : image_view_watch(view, spec, answer, err);
 }
 
 size_t image_view_tell(struct image_view *view,
-		       const struct image_order_info *image, bool made,
-		       const char *away)
+		       const struct image_operation_info *image, bool made)
 {
 	size_t lacking = 0;
 
@@ -504,10 +481,7 @@ size_t image_view_tell(struct image_view *view,
 		const char *text = image_node_text(node);
 
 		lacking += !image_node_ready(node);
-		if (!image_node_final(node))
-			image_view_say(view, "%s: not reachable; %s",
-				       node->name, away);
-		else if (!image_node_ready(node))
+		if (!image_node_ready(node))
 			image_view_say(view, "%s: %s", node->name, text);
 		else if (made)
 			image_view_say(view, "%s: %s, %s", node->name, text,
@@ -518,13 +492,13 @@ size_t image_view_tell(struct image_view *view,
 }
 
 int image_view_end(struct image_view *view,
-		   const struct image_order_info *image, int code,
+		   const struct image_operation_info *image, int code,
 		   struct error *err)
 {
 	return cli_format(view->cli, "json") &&
 			       cli_print_struct(view->cli,
-						&image_order_info_schema, image,
-						err) < 0
+						&image_operation_info_schema,
+						image, err) < 0
 		       ? -1
 		       : code;
 }

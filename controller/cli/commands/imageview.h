@@ -1,4 +1,4 @@
-/* imageview.h - sends an image order and shows its progress.
+/* imageview.h - begins an image operation and shows its progress.
  *
  * On a terminal the last line shows how many nodes are ready, and the progress
  * of the one that has most left. What is said, and the output of nodes with
@@ -27,11 +27,10 @@ struct image_view {
 		struct buffer text; /* an incomplete line of output */
 	} * lines;
 	size_t lines_count;
-	struct strings named; /* nodes of --nodes; empty: all */
-	const struct strings
-		*only; /* the nodes to order for, borrowed; NULL: `named` */
-	struct strings nodes; /* nodes of the order; others are not shown */
-	char order[CONTENT_HASH_SIZE]; /* name that image_view_send() made */
+	struct strings named;       /* nodes of --nodes; empty: all */
+	const struct strings *only; /* its nodes, borrowed; NULL: `named` */
+	struct strings nodes; /* nodes of the operation; others are not shown */
+	char id[CONTENT_HASH_SIZE]; /* that image_view_run() made */
 };
 
 /* nodes: names separated by commas; NULL: all nodes. EINVAL: no name. */
@@ -56,50 +55,47 @@ void image_view_draw(void *arg, uint64_t bytes, uint64_t total);
  */
 int image_view_connect(struct image_view *view, struct error *err);
 
-/* Make the name of an order from two texts: the same texts name the same order.
+/* Make an id from two texts: the same texts name the same operation. */
+void image_operation_named(char id[CONTENT_HASH_SIZE], const char *a,
+			   const char *b);
+
+/* Begin the operation on the nodes of `only` or `named`, or, when it was begun
+ * already, again on the same ones.
  */
-void image_order_named(char name[CONTENT_HASH_SIZE], const char *a,
-		       const char *b);
+int image_view_send(struct image_view *view, struct image_spec *spec,
+		    struct error *err);
 
-/* Send the order (or, if what is "list", the request) to the nodes of `only` or
- * `named`. An order without a name gets a random one.
+/* Wait until all its nodes are done or failed. answer: the last answer of the
+ * query "image". EINTR: stopped waiting; the operation continues on the nodes.
+ * A restarted controller knows no operation. Then it is begun again, to ensure
+ * or to load; nodes that are done report it at once.
  */
-int image_view_send(struct image_view *view,
-		    struct message_image_order *message, struct error *err);
+int image_view_watch(struct image_view *view, struct image_spec *spec,
+		     struct answer *answer, struct error *err);
 
-/* Wait until all nodes of the order are done or cannot be reached. answer: the
- * last answer of the query "image". EINTR: stopped waiting; the order continues
- * on the nodes. A restarted controller has forgotten the progress. Then orders
- * to load, build or pull are sent again; nodes that are done report it at once.
+/* A new operation: image_view_send(), then image_view_watch(). Without an id it
+ * gets a random one.
  */
-int image_view_watch(struct image_view *view,
-		     struct message_image_order *message, struct answer *answer,
-		     struct error *err);
+int image_view_run(struct image_view *view, struct image_spec *spec,
+		   struct answer *answer, struct error *err);
 
-/* image_view_send(), then image_view_watch(). */
-int image_view_order(struct image_view *view,
-		     struct message_image_order *message, struct answer *answer,
-		     struct error *err);
-
-/* The order in such an answer. */
-struct image_order_info *image_answer(const struct answer *answer);
+/* The operation in such an answer. */
+struct image_operation_info *image_answer(const struct answer *answer);
 
 bool image_node_ready(const struct image_node *node);
 /* "ready" or "failed". */
 bool image_node_final(const struct image_node *node);
 const char *image_node_text(const struct image_node *node); /* or "" */
 
-/* Returns how many nodes are not ready, and prints their messages (`away` for
- * nodes that cannot be reached). With `made` also prints the images that the
- * other nodes have now.
+/* Returns how many nodes are not ready, and prints why. With `made` also prints
+ * the images that the other nodes have now.
  */
 size_t image_view_tell(struct image_view *view,
-		       const struct image_order_info *image, bool made,
-		       const char *away);
+		       const struct image_operation_info *image, bool made);
 
 /* Print the final state as JSON if --format says so. Returns `code`. */
 int image_view_end(struct image_view *view,
-		   const struct image_order_info *image, int code,
+		   const struct image_operation_info *image, int code,
 		   struct error *err);
 
 #endif

@@ -101,7 +101,7 @@ static int find_on_node(const struct image_node *node, const char *name,
 	return 0;
 }
 
-static int find_pin(const struct image_order_info *images, const char *name,
+static int find_pin(const struct image_operation_info *images, const char *name,
 		    struct pin *pin, struct error *err)
 {
 	struct reference wanted;

@@ -1,9 +1,9 @@
-/* image_rollout_test.c - image orders end when their nodes have said so.
+/* operations_test.c - image operations end when their nodes have said so.
  */
-#include "controller/images/image_rollout.h"
+#include "controller/images/operations.h"
 
 #include "controller/effects.h"
-#include "controller/images/image_request.h"
+#include "controller/images/operation.h"
 #include "controller/jobs/jobs.h"
 #include "controller/nodes/node_internal.h"
 #include "protocol/base/file.h"
@@ -37,31 +37,32 @@ int64_t __wrap_clock_mono_ms(void)
 
 struct bed {
 	struct world world;
-	struct image_rollouts_config config;
-	struct image_rollouts *rollouts;
+	struct operations_config config;
+	struct operations *operations;
 };
 
 static char top[] = "/tmp/carry-test-XXXXXX";
 
-static cJSON *order(struct bed *bed, const char *what, const char *name,
+static cJSON *begin(struct bed *bed, enum image_kind kind, const char *id,
 		    const char *build, const char *const *names,
 		    struct error *err)
 {
-	struct message_image_order message = {
-		.what = (char *)what,
-		.order = (char *)name,
+	const struct image_spec spec = {
+		.id = (char *)id,
+		.kind = kind,
 		.image = (char *)"i:1",
 		.build = (char *)build,
 	};
-	struct reply_image_order reply = { 0 };
+	struct reply_image_operation reply = { 0 };
+	struct strings nodes = { 0 };
 	cJSON *body = NULL;
 
 	for (; names && *names; names++)
-		strings_add(&message.nodes, *names, NULL);
-	if (image_rollout_request(bed->rollouts, "op", &message, &reply.nodes,
-				  err) == 0)
-		body = codec_object(&reply_image_order_schema, &reply, err);
-	strings_clear(&message.nodes);
+		strings_add(&nodes, *names, NULL);
+	if (operations_begin(bed->operations, "op", &spec, &nodes, &reply.nodes,
+			     err) == 0)
+		body = codec_object(&reply_image_operation_schema, &reply, err);
+	strings_clear(&nodes);
 	strings_clear(&reply.nodes);
 	return body;
 }
@@ -80,7 +81,7 @@ static cJSON *describe(struct bed *bed, const char *name, uint64_t after)
 	struct reply_image reply = { 0 };
 	cJSON *body = NULL, *image = NULL;
 
-	if (image_rollout_describe(bed->rollouts, &query, &reply.image, NULL) ==
+	if (operations_describe(bed->operations, &query, &reply.image, NULL) ==
 	    0)
 		body = codec_object(&reply_image_schema, &reply, NULL);
 	image = cJSON_DetachItemFromObject(body, "image");
@@ -99,22 +100,35 @@ static bool is_final(struct bed *bed, const char *name)
 	return final;
 }
 
-static void says(struct bed *bed, const char *node, const char *name,
+static void report(struct bed *bed, const char *node,
+		   const struct message_image_state *state)
+{
+	const struct schema *schema = message_kinds[MESSAGE_IMAGE_STATE].schema;
+	struct message_image_state copy;
+
+	codec_copy(schema, state, &copy, NULL);
+	operations_state(bed->operations, node_find(bed->config.nodes, node),
+			 &copy);
+	codec_clear(schema, &copy);
+}
+
+static void says(struct bed *bed, const char *node, const char *id,
 		 const char *phase, const char *output)
 {
-	struct message_image_state state = { .order = (char *)name,
-					     .progress.phase = (char *)phase };
+	const struct message_image_state state = {
+		.operation = (char *)id,
+		.progress.phase = (char *)phase,
+		.output = (char *)output,
+	};
 
-	state.output = output ? strdup(output) : NULL;
-	image_rollout_state(bed->rollouts, node_find(bed->config.nodes, node),
-			    &state);
-	free(state.output);
+	report(bed, node, &state);
 }
 
 static void test_save(struct bed *bed)
 {
 	struct error err = { 0 };
-	cJSON *body = order(bed, "save", SAVE, NULL, NAMES("n1", "n1"), &err);
+	cJSON *body =
+		begin(bed, IMAGE_SAVE, SAVE, NULL, NAMES("n1", "n1"), &err);
 
 	is_int(cJSON_GetArraySize(
 		       cJSON_GetObjectItemCaseSensitive(body, "nodes")),
@@ -125,10 +139,11 @@ static void test_save(struct bed *bed)
 	ok(!is_final(bed, SAVE), "whatever others say");
 	says(bed, "n1", SAVE, "failed", NULL);
 	ok(is_final(bed, SAVE), "until it has said what came of it");
-	body = order(bed, "save", SAVE, NULL, NAMES("n1", "n3"), &err);
+	body = begin(bed, IMAGE_SAVE, SAVE, NULL, NAMES("n1", "n3"), &err);
 	ok(!body && err.code == ENOENT, "a node that is not there: %s",
 	   err.text);
-	body = order(bed, "save", SAVE, NULL, NAMES("n1", "n1", "n1"), &err);
+	body = begin(bed, IMAGE_SAVE, SAVE, NULL, NAMES("n1", "n1", "n1"),
+		     &err);
 	ok(!body && err.code == EINVAL, "more names than nodes: %s", err.text);
 }
 
@@ -137,23 +152,23 @@ static void time_passes(struct bed *bed)
 {
 	for (int i = 0; i < 60; i++) {
 		ahead_ms += 500;
-		image_rollout_tick(bed->rollouts);
+		operations_tick(bed->operations);
 	}
 }
 
 static void test_save_away(struct bed *bed)
 {
-	struct message_image_state state = { .order = (char *)AWAY,
+	struct message_image_state state = { .operation = (char *)AWAY,
 					     .progress.phase = (char *)"ready",
 					     .content = (char *)HEX "f",
 					     .progress.total_bytes = 1000 };
 	struct error err = { 0 };
 	cJSON *body;
 
-	cJSON_Delete(order(bed, "save", AWAY, NULL, NAMES("n1", "n2"), &err));
-	image_rollout_state(bed->rollouts, node_find(bed->config.nodes, "n1"),
-			    &state);
-	image_rollout_tick(bed->rollouts);
+	cJSON_Delete(
+		begin(bed, IMAGE_SAVE, AWAY, NULL, NAMES("n1", "n2"), &err));
+	report(bed, "n1", &state);
+	operations_tick(bed->operations);
 	ok(!is_final(bed, AWAY),
 	   "a node that is away with what it saved may come back");
 	time_passes(bed);
@@ -167,7 +182,7 @@ static void test_save_away(struct bed *bed)
 
 static void test_save_lost(struct bed *bed)
 {
-	struct message_image_state state = { .order = (char *)LOST,
+	struct message_image_state state = { .operation = (char *)LOST,
 					     .progress.phase = (char *)"ready",
 					     .content = (char *)HEX "f",
 					     .progress.total_bytes =
@@ -175,11 +190,11 @@ static void test_save_lost(struct bed *bed)
 	struct node *node = node_find(bed->config.nodes, "n1");
 	struct error err = { 0 };
 
-	cJSON_Delete(order(bed, "save", LOST, NULL, NAMES("n1"), &err));
+	cJSON_Delete(begin(bed, IMAGE_SAVE, LOST, NULL, NAMES("n1"), &err));
 	node->peer = (void *)bed; /* it is only looked whether it is there */
-	image_rollout_state(bed->rollouts, node, &state);
-	image_rollout_tick(bed->rollouts);
-	image_rollout_tick(bed->rollouts);
+	report(bed, "n1", &state);
+	operations_tick(bed->operations);
+	operations_tick(bed->operations);
 	node->peer = NULL;
 	ok(is_final(bed, LOST), "what cannot be got is not asked for again");
 }
@@ -188,28 +203,35 @@ static void test_refusals(struct bed *bed)
 {
 	struct error err = { 0 };
 
-	ok(!order(bed, "eat", GC, NULL, NAMES("n1"), &err) &&
+	ok(!begin(bed, IMAGE_PRUNE, "../x", NULL, NAMES("n1"), &err) &&
 		   err.code == EINVAL,
-	   "an order that there is not: %s", err.text);
-	ok(!order(bed, "gc", "../x", NULL, NAMES("n1"), &err) &&
-		   err.code == EINVAL,
-	   "a name that is none: %s", err.text);
-	ok(!order(bed, "gc", SAVE, NULL, NAMES("n1"), &err) &&
+	   "an id that is none: %s", err.text);
+	ok(!begin(bed, IMAGE_PRUNE, SAVE, NULL, NAMES("n1"), &err) &&
 		   err.code == EEXIST,
-	   "a name that another order has: %s", err.text);
-	ok(!order(bed, "build", BUILD, NULL, NAMES("n1"), &err) &&
-		   err.code == EINVAL,
-	   "a build of nothing: %s", err.text);
-	ok(!order(bed, "gc", GC, NULL, NULL, &err) && err.code == ENOENT,
+	   "an id that another kind has: %s", err.text);
+	ok(!begin(bed, IMAGE_PRUNE, GC, NULL, NULL, &err) && err.code == ENOENT,
 	   "nobody to do it: %s", err.text);
 }
 
-static bool stored(const char *name)
+/* Is the nth node of it in this phase, with this text? */
+static bool said_of(struct bed *bed, const char *id, int nth, const char *phase,
+		    const char *text)
 {
-	char path[200];
+	cJSON *body = describe(bed, id, 0);
+	const cJSON *node =
+		cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(body,
+								    "nodes"),
+				   nth);
+	const char *told = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(node, "text"));
+	bool same = !strcmp(cJSON_GetStringValue(
+				    cJSON_GetObjectItemCaseSensitive(node,
+								     "phase")),
+			    phase) &&
+		    !told == !text && (!text || !strcmp(told, text));
 
-	snprintf(path, sizeof(path), "%s/image-orders/%s.json", top, name);
-	return access(path, F_OK) == 0;
+	cJSON_Delete(body);
+	return same;
 }
 
 /* "n1:one|n2:two|": what was printed from `after` on. */
@@ -246,24 +268,24 @@ static void test_build(struct bed *bed)
 	struct error err;
 	char *large;
 
-	cJSON_Delete(
-		order(bed, "build", BUILD, folder, NAMES("n1", "n2"), &err));
-	ok(!is_final(bed, BUILD) && stored(BUILD),
-	   "a build waits for nodes out of reach, and is kept");
+	cJSON_Delete(begin(bed, IMAGE_ENSURE, BUILD, folder, NAMES("n1", "n2"),
+			   &err));
+	ok(!is_final(bed, BUILD),
+	   "a build waits a while for nodes that are away");
 	says(bed, "n1", BUILD, "building", "one");
 	says(bed, "n2", BUILD, "building", "two");
 	is(printed(bed, &after), "n1:one|n2:two|", "what it prints is told");
 	is(printed(bed, &after), "", "once");
 	says(bed, "n1", BUILD, "building", "three");
-	cJSON_Delete(
-		order(bed, "build", BUILD, folder, NAMES("n2", "n1"), &err));
+	cJSON_Delete(begin(bed, IMAGE_ENSURE, BUILD, folder, NAMES("n2", "n1"),
+			   &err));
 	is(printed(bed, &after), "n1:three|",
 	   "asked for again it goes on where it was");
 	is(printed(bed, &zero), "n1:one|n2:two|n1:three|",
 	   "and whoever comes later sees all");
-	large = malloc(IMAGE_REQUEST_REPLY_MAX);
-	memset(large, 'x', IMAGE_REQUEST_REPLY_MAX - 1);
-	large[IMAGE_REQUEST_REPLY_MAX - 1] = 0;
+	large = malloc(OPERATION_REPLY_MAX);
+	memset(large, 'x', OPERATION_REPLY_MAX - 1);
+	large[OPERATION_REPLY_MAX - 1] = 0;
 	for (int i = 0; i < 5; i++)
 		says(bed, "n1", BUILD, "building", large);
 	free(large);
@@ -273,42 +295,21 @@ static void test_build(struct bed *bed)
 	ok(zero > 3, "that which was left out is counted");
 	says(bed, "n1", BUILD, "ready", NULL);
 	ok(!is_final(bed, BUILD), "one that is done leaves the other");
-	image_rollouts_free(bed->rollouts);
-	bed->rollouts = image_rollouts_new(&bed->config, top, &err);
-	if (!bed->rollouts)
-		exit(1);
-	ok(!is_final(bed, BUILD), "a controller that comes back goes on");
-	says(bed, "n2", BUILD, "failed", NULL);
+	time_passes(bed);
+	ok(is_final(bed, BUILD), "which is not for ever");
+	ok(said_of(bed, BUILD, 0, "ready", NULL) &&
+		   said_of(bed, BUILD, 1, "failed",
+			   "not reachable; the same command does the rest"),
+	   "and named");
+	cJSON_Delete(begin(bed, IMAGE_ENSURE, BUILD, folder, NAMES("n1", "n2"),
+			   &err));
+	says(bed, "n2", BUILD, "ready", NULL);
 	says(bed, "n1", BUILD, "ready", NULL);
-	ok(is_final(bed, BUILD) && !stored(BUILD), "until all have ended");
+	ok(is_final(bed, BUILD) && said_of(bed, BUILD, 1, "ready", NULL),
+	   "the same again does the rest");
 }
 
-static void test_stored(void)
-{
-	struct message_image_order message = {
-		.what = (char *)"load",
-		.order = (char *)BUILD,
-		.image = (char *)"i:1",
-		.replace = true,
-	};
-	owned(strings_clear) struct strings nodes = { 0 };
-	owned(image_request_free) struct image_request *first = NULL;
-	owned(image_request_free) struct image_request *second = NULL;
-	char path[200];
-
-	strings_add(&nodes, "n1", NULL);
-	strings_add(&nodes, "n2", NULL);
-	snprintf(path, sizeof(path), "%s/stored", top);
-	first = image_request_new(&message, &nodes, NULL);
-	image_target_fail(image_request_target(first, "n1"), "no");
-	ok(image_request_save(first, path, NULL) == 0, "a request is stored");
-	second = image_request_load(path, NULL);
-	ok(second && second->count == 1 && image_request_target(second, "n2") &&
-		   second->message.replace && !second->message.dry_run,
-	   "with its options, for the nodes that are not done");
-}
-
-/* Of the nodes of the order, "n1:waiting|n2:ready|". */
+/* Of the nodes of the operation, "n1:waiting|n2:ready|". */
 static const char *phases(struct bed *bed, const char *name)
 {
 	static char text[200];
@@ -335,33 +336,24 @@ static const char *phases(struct bed *bed, const char *name)
 
 static void test_twice(struct bed *bed)
 {
-	char from[200], to[220];
 	const char *folder = "vendors/v/f";
 	struct error err;
 	cJSON *body;
 
-	cJSON_Delete(order(bed, "build", TWICE, folder, NAMES("n1"), &err));
-	body = order(bed, "build", TWICE, folder, NAMES("n2"), &err);
+	cJSON_Delete(
+		begin(bed, IMAGE_ENSURE, TWICE, folder, NAMES("n1"), &err));
+	body = begin(bed, IMAGE_ENSURE, TWICE, folder, NAMES("n2"), &err);
 	is(phases(bed, TWICE), "n1:waiting|n2:waiting|",
-	   "the same for another node leaves the first one its order");
+	   "the same for another node leaves the first one its own");
 	is_int(cJSON_GetArraySize(
 		       cJSON_GetObjectItemCaseSensitive(body, "nodes")),
 	       1, "and whoever asks is told of his own");
 	cJSON_Delete(body);
 	says(bed, "n1", TWICE, "failed", NULL);
-	cJSON_Delete(order(bed, "build", TWICE, folder, NAMES("n1"), &err));
+	cJSON_Delete(
+		begin(bed, IMAGE_ENSURE, TWICE, folder, NAMES("n1"), &err));
 	is(phases(bed, TWICE), "n1:waiting|n2:waiting|",
 	   "for one that had failed it begins anew");
-	snprintf(from, sizeof(from), "%s/image-orders/" TWICE ".json", top);
-	snprintf(to, sizeof(to), "%s.new", from);
-	ok(link(from, to) == 0, "a controller dies as it writes");
-	image_rollouts_free(bed->rollouts);
-	bed->rollouts = image_rollouts_new(&bed->config, top, &err);
-	if (!bed->rollouts)
-		exit(1);
-	is(phases(bed, TWICE), "n1:waiting|n2:waiting|",
-	   "a controller that comes back has both");
-	ok(access(to, F_OK) < 0, "and nothing of what it did not finish");
 	says(bed, "n1", TWICE, "ready", NULL);
 	says(bed, "n2", TWICE, "ready", NULL);
 	ok(is_final(bed, TWICE), "until both are done");
@@ -369,25 +361,18 @@ static void test_twice(struct bed *bed)
 
 static void test_gc(struct bed *bed)
 {
-	struct image_order_info reply = { 0 };
+	struct image_operation_info reply = { 0 };
 	struct error err;
-	cJSON *body;
 
-	cJSON_Delete(order(bed, "gc", GC, NULL, NAMES("n1"), &err));
-	ok(is_final(bed, GC) && !stored(GC),
-	   "what is not for later fails where a node is out of reach");
-	body = describe(bed, GC, 0);
-	is(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(
-		   cJSON_GetObjectItemCaseSensitive(body, "nodes")->child,
-		   "text")),
-	   "out of reach", "and says so");
-	cJSON_Delete(body);
-	ok(image_rollout_describe(bed->rollouts,
-				  &(struct message_query){
-					  .name = (char *)"x" },
-				  &reply, &err) < 0 &&
+	cJSON_Delete(begin(bed, IMAGE_PRUNE, GC, NULL, NAMES("n1"), &err));
+	ok(is_final(bed, GC),
+	   "what is quick fails at once where a node is out of reach");
+	ok(said_of(bed, GC, 0, "failed", "not reachable"), "and says so");
+	ok(operations_describe(bed->operations,
+			       &(struct message_query){ .name = (char *)"x" },
+			       &reply, &err) < 0 &&
 		   err.code == ENOENT,
-	   "an order that nobody gave: %s", err.text);
+	   "one that nobody began: %s", err.text);
 }
 
 /* A member of what is told of the only node; -1: it is not there. */
@@ -407,7 +392,7 @@ static double of_node(struct bed *bed, const char *name)
 static void test_pull(struct bed *bed)
 {
 	struct message_image_state state = {
-		.order = (char *)PULL,
+		.operation = (char *)PULL,
 		.progress.phase = (char *)"pulling",
 		.progress.done_bytes = 400,
 		.progress.total_bytes = 1000,
@@ -417,39 +402,36 @@ static void test_pull(struct bed *bed)
 		.progress.layers_total = 3,
 		.progress.tries = 1,
 	};
-	struct node *node = node_find(bed->config.nodes, "n1");
 	struct error err = { 0 };
 
-	cJSON_Delete(order(bed, "pull", PULL, NULL, NAMES("n1"), &err));
-	ok(!is_final(bed, PULL) && stored(PULL),
-	   "a node that is out of reach pulls when it is back");
+	cJSON_Delete(begin(bed, IMAGE_ENSURE, PULL, NULL, NAMES("n1"), &err));
 	ok(of_node(bed, "layers") < 0, "of nothing there is no progress");
-	image_rollout_state(bed->rollouts, node, &state);
+	report(bed, "n1", &state);
 	ok(of_node(bed, "layers") == 1 && of_node(bed, "layers_total") == 3 &&
 		   of_node(bed, "rate") == 100,
 	   "how far a pull is, is told");
 	ok(of_node(bed, "eta_seconds") < 0 && of_node(bed, "partial") == 1,
 	   "not how long it takes while sizes are not known");
 	state.progress.partial = false;
-	image_rollout_state(bed->rollouts, node, &state);
+	report(bed, "n1", &state);
 	is_int((long long)of_node(bed, "eta_seconds"), 6, "but then");
 	ahead_ms += 7000;
-	image_rollout_state(bed->rollouts, node, &state);
+	report(bed, "n1", &state);
 	ok(of_node(bed, "silent_seconds") >= 7 && of_node(bed, "rate") < 0 &&
 		   of_node(bed, "eta_seconds") < 0,
 	   "one that stands still has no rate");
 	state.progress.done_bytes = 500;
-	image_rollout_state(bed->rollouts, node, &state);
+	report(bed, "n1", &state);
 	ok(of_node(bed, "silent_seconds") < 0 && of_node(bed, "rate") == 100,
 	   "until it goes on");
 	says(bed, "n1", PULL, "ready", NULL);
-	ok(is_final(bed, PULL) && !stored(PULL), "and is over");
+	ok(is_final(bed, PULL), "and is over");
 }
 
 int main(void)
 {
 	struct bed bed = { 0 };
-	struct image_rollouts_config *config = &bed.config;
+	struct operations_config *config = &bed.config;
 	struct changes changes = { 0 };
 	struct jobs_config jobs_config = { .effects = &bed.world.effects,
 					   .changes = &changes };
@@ -476,9 +458,8 @@ int main(void)
 				  ? artifact_fetches_new(bed.world.loop,
 							 config->blobs, &err)
 				  : NULL;
-	bed.rollouts =
-		config->fetches ? image_rollouts_new(config, top, &err) : NULL;
-	if (!bed.rollouts)
+	bed.operations = config->fetches ? operations_new(config, &err) : NULL;
+	if (!bed.operations)
 		return 1;
 	node_get(parts.nodes, "n1", NULL);
 	node_get(parts.nodes, "n2", NULL);
@@ -488,10 +469,9 @@ int main(void)
 	test_refusals(&bed);
 	test_build(&bed);
 	test_twice(&bed);
-	test_stored();
 	test_gc(&bed);
 	test_pull(&bed);
-	image_rollouts_free(bed.rollouts);
+	operations_free(bed.operations);
 	artifact_fetches_free(config->fetches);
 	blob_service_free(config->blobs);
 	jobs_free(jobs);
