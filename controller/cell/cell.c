@@ -7,6 +7,7 @@
 #include "controller/cell/key_values.h"
 #include "controller/cell/memory.h"
 #include "controller/cell/own_rules.h"
+#include "controller/cell/race_key.h"
 #include "controller/cell/reference_peak.h"
 #include "controller/cell/workspace.h"
 
@@ -390,7 +391,9 @@ static int copy_shape(struct cell *cell, struct error *err)
 	return string_set(&spec->layout.stage, stage, err);
 }
 
-static int check_memory(const struct value *const *values, struct cell *cell)
+/* What the memory of the cell follows from; borrowed from it. */
+static struct memory_input memory_of(const struct value *const *values,
+				     const struct cell *cell)
 {
 	struct memory_input input = {
 		.shape = &cell->shape,
@@ -402,8 +405,8 @@ static int check_memory(const struct value *const *values, struct cell *cell)
 	};
 	struct reference_peak reference;
 
-	if (!cell->check_memory || !cell->model || !cell->chip)
-		return 0;
+	if (!cell->model)
+		return input;
 	reference_peak_init(&reference, cell->model, NULL, NULL,
 			    cell->spec.measure.stage, 0, false);
 	/* A stage that trains little has few gradients. */
@@ -411,6 +414,21 @@ static int check_memory(const struct value *const *values, struct cell *cell)
 		input.optimizer = "none";
 	for (size_t key = KEY_PARALLEL_TP; key < KEYS; key++)
 		input.laid_out |= values[key] != NULL;
+	return input;
+}
+
+static int check_memory(const struct value *const *values, struct cell *cell)
+{
+	struct memory_input input = memory_of(values, cell);
+	struct memory_estimate estimate;
+
+	if (cell->spec.race.steps)
+		cell->spec.race.order =
+			memory_estimate(&input, &estimate)
+				? estimate.states + estimate.activations
+				: race_key_order(cell);
+	if (!cell->check_memory || !cell->model || !cell->chip)
+		return 0;
 	return memory_check(&input, cell->reason, sizeof(cell->reason));
 }
 

@@ -183,6 +183,9 @@ const struct key_rule key_rules[KEYS] = {
 		"Repeat until half the width of the interval is at most this share." },
 	[KEY_UNTIL_MAX] = { "until.max", LIMITED("integer, 2 to 1000", 2, 1000),
 		"Maximum number of repeats.", "10" },
+	[KEY_RACE] = { "race",
+		OTHER("{steps, margin, tie, confidence, max, budget, per}"),
+		"Find the fastest cell instead of running all of them in full." },
 	[KEY_BATCH_MICRO] = { "batch.micro", U32(shape.micro, 1, MILLION),
 		"Samples per device and micro step." },
 	[KEY_BATCH_ACCUMULATE] = { "batch.accumulate",
@@ -260,7 +263,8 @@ enum key_shape key_shape(const char *name)
 {
 	if (!strcmp(name, key_rules[KEY_AFTER].path))
 		return SHAPE_MAP;
-	if (!strcmp(name, key_rules[KEY_LOG].path))
+	if (!strcmp(name, key_rules[KEY_LOG].path) ||
+	    !strcmp(name, key_rules[KEY_RACE].path))
 		return SHAPE_EITHER;
 	for (size_t i = 0; i < KEY_SECTIONS; i++)
 		if (!strcmp(name, key_sections[i].name))

@@ -75,6 +75,7 @@ enum sweep_key {
 	KEY_UNTIL_CONFIDENCE,
 	KEY_UNTIL_WIDTH,
 	KEY_UNTIL_MAX,
+	KEY_RACE,
 	KEY_BATCH_MICRO,
 	KEY_BATCH_ACCUMULATE,
 	KEY_BATCH_SEQUENCE,
@@ -132,7 +133,7 @@ enum key_shape {
 	SHAPE_KNOWN,   /* a map with keys of the table: batch, parallel */
 	SHAPE_NAMES,   /* a map with any names: env, ulimits */
 	SHAPE_MAP,     /* a map of single values that stays whole: after */
-	SHAPE_EITHER,  /* one value, or a map that stays whole: log */
+	SHAPE_EITHER,  /* one value, or a map that stays whole: log, race */
 	SHAPE_SWEEP,   /* not a key of cells: matrix */
 };
 enum key_shape key_shape(const char *name);

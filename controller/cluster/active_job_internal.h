@@ -67,6 +67,7 @@ struct gang {
 	int64_t deadline_ms;     /* monotonic; 0: none */
 	int64_t heard_ms;        /* monotonic; the last sign of life */
 	struct hang_watch *hang; /* hang.c; NULL: not watched yet */
+	size_t raced;            /* race.c: records that were looked at */
 	struct job *job;
 };
 
@@ -112,6 +113,12 @@ struct job {
 	struct jobs *jobs; /* that it belongs to */
 	/* Of adaptive_repeats.h: */
 	struct trial *trial; /* NULL: its cell is not repeated, or it ended */
+	/* Of race.h: */
+	bool races;  /* its cell is in a race, */
+	bool heat;   /* of which this is the heat */
+	bool racing; /* it was counted there */
+	uint32_t repeat;
+	double rate_error; /* race_rate_error() of its result */
 	/* Of dependencies.h: */
 	struct follow *follows;
 	size_t follows_count;

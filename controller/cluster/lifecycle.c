@@ -14,6 +14,7 @@ static const enum job_state next_state[JOB_STATES][JOB_EVENTS] = {
 		[JOB_EVENT_ALLOC] = JOB_ALLOCATED,
 		[JOB_EVENT_CANCEL] = JOB_CANCELLED,
 		[JOB_EVENT_FAIL] = JOB_FAILED,
+		[JOB_EVENT_PRUNE] = JOB_COMPLETED,
 	},
 	[JOB_ALLOCATED] = {
 		[JOB_EVENT_DEVICE] = JOB_ALLOCATED,
@@ -84,6 +85,7 @@ static const char *const event_names[JOB_EVENTS] = {
 	[JOB_EVENT_TAKE] = "take",
 	[JOB_EVENT_MORE] = "more",
 	[JOB_EVENT_ENOUGH] = "enough",
+	[JOB_EVENT_PRUNE] = "prune",
 	[JOB_EVENT_REMOVED] = "removed",
 };
 /* clang-format on */

@@ -24,6 +24,7 @@ enum job_event {
 	JOB_EVENT_TAKE,      /* completed by an earlier job of the same cell */
 	JOB_EVENT_MORE,      /* its cell is repeated once more */
 	JOB_EVENT_ENOUGH,    /* its cell is not repeated any more */
+	JOB_EVENT_PRUNE,     /* its race needs no run of it */
 	JOB_EVENT_REMOVED,   /* no container or spool of it is left */
 	JOB_EVENTS
 };

@@ -39,6 +39,9 @@ struct jobs {
 	/* adaptive_repeats.c: a tsearch(3) tree; cells that must be checked. */
 	void *trials;
 	TAILQ_HEAD(, trial) ended;
+	/* race.c: a tsearch(3) tree; sweeps whose races must be judged. */
+	void *races;
+	TAILQ_HEAD(, race_sweep) races_due;
 	/* gang.c */
 	bool schedule_due;
 	bool elsewhere; /* a job waits for nodes where it did not fail */

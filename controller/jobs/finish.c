@@ -4,6 +4,7 @@
 #include "controller/jobs/job.h"
 #include "controller/jobs/job_result.h"
 #include "controller/jobs/node_commands.h"
+#include "controller/jobs/race_rows.h"
 #include "controller/jobs/retry.h"
 #include "controller/nodes/node.h"
 #include "protocol/base/log.h"
@@ -126,16 +127,18 @@ void job_finish(struct job *job)
 		log_error("job=%" PRIu64 " waits: %s", job->id, err.text);
 		return;
 	}
+	if (job->failure == FAILURE_ENOUGH)
+		job->failure = FAILURE_NONE; /* its text is a remark */
 	if (job->failure == FAILURE_CANCELLED)
 		event = JOB_EVENT_CANCEL;
-	else if (job->failure)
+	else if (job->failure && !race_accepts(job))
 		event = JOB_EVENT_FAIL;
 	else
 		add_remarks(job);
 	if (job_event(job, event, job_failure_data(job), &err) < 0)
 		return;
 	log_info("job=%" PRIu64 " %s%s%s", job->id, job_state_name(job->state),
-		 job->failure ? ": " : "", job->text ? job->text : "");
+		 job->text ? ": " : "", job->text ? job->text : "");
 	job->gang->deadline_ms = 0;
 	job->jobs->effects->log_close(job->jobs->effects->arg, job->id,
 				      job->attempt);

@@ -175,10 +175,13 @@ static void end_task(struct task *task, bool commanded)
 
 static int end_queued(struct job *job, enum failure failure)
 {
-	if (job_event(job,
-		      failure == FAILURE_CANCELLED ? JOB_EVENT_CANCEL
-						   : JOB_EVENT_FAIL,
-		      job_failure_data(job), NULL) < 0) {
+	enum job_event event = JOB_EVENT_FAIL;
+
+	if (failure == FAILURE_CANCELLED)
+		event = JOB_EVENT_CANCEL;
+	else if (failure == FAILURE_PRUNED)
+		event = JOB_EVENT_PRUNE;
+	if (job_event(job, event, job_failure_data(job), NULL) < 0) {
 		job_clear_failure(job);
 		return -1;
 	}

@@ -10,6 +10,7 @@
 #include "controller/jobs/blame.h"
 #include "controller/jobs/core.h"
 #include "controller/jobs/dependencies.h"
+#include "controller/jobs/race_rows.h"
 #include "controller/logs/log_formats.h"
 #include "controller/logs/log_reader.h"
 #include "controller/nodes/node.h"
@@ -65,6 +66,9 @@ static struct job *job_new(struct jobs *jobs, uint64_t id, uint64_t sweep,
 	job->cell_index = cell_index;
 	job->priority = spec->priority;
 	job->until = spec->until;
+	job->races = spec->race.steps;
+	job->heat = spec->race.heat;
+	job->repeat = spec->repeat;
 	job->attempt = job->first_attempt = 1;
 	job->image = sweep_image_get(jobs->images, sweep, spec, err);
 	if (!job->image)
@@ -90,6 +94,7 @@ void job_forget(struct job *job)
 		queue_remove(job->jobs->queue, &job->shape, job->id);
 	dependencies_clear(job);
 	repeats_leave(job);
+	race_leave(job);
 	count_image(job, false);
 	job_drop_gang(job);
 	sweep_image_drop(job->jobs->images, job->image);
@@ -99,7 +104,7 @@ void job_forget(struct job *job)
 
 static int job_queue(struct job *job, struct error *err)
 {
-	if (dependencies_hold(job))
+	if (dependencies_hold(job) || race_holds(job))
 		return 0;
 	job->jobs->schedule_due = true;
 	return queue_add(job->jobs->queue, &job->shape, job->id, job->priority,
@@ -277,6 +282,7 @@ static void job_enter_state(struct job *job, enum job_event event,
 					    event);
 	if (ends) {
 		repeats_ended(job);
+		race_ended(job);
 		dependencies_ended(job);
 		logins_ended(job->jobs->logins, job->sweep);
 	}
@@ -370,6 +376,7 @@ int job_submit(struct jobs *jobs, uint64_t sweep, uint64_t cell_index,
 	job->stored = row.state;
 	job->queued_ms = row.queued_ms;
 	if (repeats_join(job, spec->repeat, true, err) < 0 ||
+	    race_join(job, spec, err) < 0 ||
 	    store_put_job(jobs->store, &row, err) < 0 ||
 	    job_event(job, JOB_EVENT_SUBMIT, NULL, err) < 0 ||
 	    job_queue(job, err) < 0) {
@@ -409,7 +416,9 @@ int job_take_over(struct jobs *jobs, uint64_t sweep, uint64_t cell_index,
 	if (store_put_job(jobs->store, &row, err) < 0 ||
 	    store_put_event(jobs->store, &event, err) < 0)
 		return -1;
-	return repeats_taken(jobs, &row, spec, err);
+	return repeats_taken(jobs, &row, spec, err) < 0
+		       ? -1
+		       : race_taken(jobs, &row, spec, err);
 }
 
 static struct job *job_from_row(struct jobs *jobs, const struct job_row *row,
@@ -472,7 +481,8 @@ int job_load(struct jobs *jobs, const struct job_row *row, struct error *err)
 {
 	struct job *job = job_from_row(jobs, row, err);
 
-	if (!job || repeats_join(job, row->repeat, false, err) < 0)
+	if (!job || repeats_join(job, row->repeat, false, err) < 0 ||
+	    race_join(job, NULL, err) < 0)
 		return -1;
 	if (job->state == JOB_QUEUED)
 		return job_queue(job, err);
@@ -508,6 +518,7 @@ int job_revive(struct jobs *jobs, const struct job_row *row, struct error *err)
 	blame_forget(job);
 	job->first_attempt = job->attempt + 1;
 	if (repeats_join(job, row->repeat, false, err) < 0 ||
+	    race_join(job, NULL, err) < 0 ||
 	    job_event(job, JOB_EVENT_RETRY, NULL, err) < 0)
 		return -1;
 	return job_queue(job, err);

@@ -22,8 +22,8 @@ struct extract_rules;
 #define REASON_UNKNOWN INT64_MIN
 struct reason {
 	char node[KEY_NAME_SIZE];
-	int64_t task; /* the container: its node rank */
-	int64_t rank; /* of the process in its program */
+	int64_t task;  /* the container: its node rank */
+	int64_t rank;  /* of the process in its program */
 	bool launched; /* what the task started, as its output shows */
 	enum causes_class class;
 	int64_t exit_code;

@@ -15,6 +15,7 @@
 #include "controller/logs/log_reading.h"
 #include "controller/logs/sampling.h"
 #include "controller/nodes/node.h"
+#include "controller/race/race_words.h"
 #include "controller/results/arrival.h"
 #include "controller/results/metrics.h"
 #include "controller/results/remarks.h"
@@ -339,7 +340,8 @@ static bool read_reason(const struct job *job, struct stored_result *stored,
 {
 	struct reason first;
 
-	if (!job->failure || job->failure == FAILURE_CANCELLED)
+	if (!job->failure || job->failure == FAILURE_CANCELLED ||
+	    job->failure == FAILURE_ENOUGH)
 		return false;
 	rank_ends_reason(job->gang, &first);
 	if (read_evidence(job, stored, reason) && !follows(job, reason, &first))
@@ -388,6 +390,7 @@ static void keep_figures(struct job *job, const struct result *result)
 
 	job->rate = result_rate(result);
 	gang->suspect = result->flags_count > 0;
+	job->rate_error = race_rate_error(result);
 	gang->step = result->steps > 0 ? (uint64_t)result->steps : 0;
 	gang->loss = result->loss ? result->loss->last : (double)NAN;
 }

@@ -13,6 +13,8 @@
 #include "controller/jobs/job.h"
 #include "controller/jobs/node_events.h"
 #include "controller/jobs/output.h"
+#include "controller/jobs/race.h"
+#include "controller/jobs/race_rows.h"
 #include "controller/logs/log_ingest.h"
 #include "controller/logs/log_reader.h"
 #include "controller/nodes/node.h"
@@ -59,6 +61,7 @@ struct jobs *jobs_new(const struct jobs_config *config, struct error *err)
 	jobs->node_lost_ms = config->node_lost_ms;
 	TAILQ_INIT(&jobs->due);
 	TAILQ_INIT(&jobs->ended);
+	TAILQ_INIT(&jobs->races_due);
 	return open_parts(jobs, config, err) < 0 ? NULL : take(jobs);
 }
 
@@ -69,6 +72,7 @@ void jobs_free(struct jobs *jobs)
 	if (jobs->table)
 		job_free_all(jobs);
 	repeats_free_all(jobs);
+	race_free_all(jobs);
 	log_ingest_free(jobs->ingest);
 	log_reader_free(jobs->reader);
 	sweep_logins_free(jobs->logins);
@@ -119,6 +123,7 @@ int jobs_load(struct jobs *jobs, struct error *err)
 void jobs_settle(struct jobs *jobs)
 {
 	adaptive_repeats_settle(jobs);
+	race_settle(jobs);
 }
 
 bool jobs_reads_rows(const struct jobs *jobs)
@@ -127,7 +132,7 @@ bool jobs_reads_rows(const struct jobs *jobs)
 	 * others where it waits for them or for its next repeat.
 	 */
 	return !TAILQ_EMPTY(&jobs->due) || !TAILQ_EMPTY(&jobs->ended) ||
-	       store_unseen(jobs->store);
+	       !TAILQ_EMPTY(&jobs->races_due) || store_unseen(jobs->store);
 }
 
 /* What follows from the dependencies of a job; false: try again later. */
@@ -265,6 +270,7 @@ void jobs_tick(struct jobs *jobs)
 	jobs->schedule_due |= jobs->elsewhere;
 	gang_tick(jobs);
 	hang_tick(jobs);
+	race_tick(jobs);
 	output_check_files(jobs);
 }
 

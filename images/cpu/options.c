@@ -31,6 +31,8 @@ static const struct number {
 	       "print each so many steps, and the last"),
 	NUMBER("timeout", timeout, 60, 1, 86400,
 	       "seconds for all ranks to come together"),
+	NUMBER("device-memory", device_memory, 0, 0, 1 << 20,
+	       "MiB of a device that is made up; 0: no limit"),
 	NUMBER("fail-rank", fail_rank, 0, 0, RING_WORLD_MAX - 1,
 	       "the rank that --fail is for"),
 	NUMBER("fail-step", fail_step, 6, 1, 1000000000,

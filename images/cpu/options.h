@@ -15,7 +15,8 @@ struct options {
 	uint32_t steps;
 	uint32_t threads; /* at most micro_batch */
 	uint32_t log_every;
-	uint32_t timeout; /* seconds for the ranks to come together */
+	uint32_t device_memory; /* MiB that it may use; 0: no limit */
+	uint32_t timeout;       /* seconds for the ranks to come together */
 	uint64_t seed;
 	double learning_rate;
 	const struct fault *fail; /* NULL: not on purpose */

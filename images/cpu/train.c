@@ -227,6 +227,13 @@ static int steps_run(struct trainer *trainer, FILE *out,
 		if (step_run(trainer, &loss, failure) < 0)
 			return -1;
 		trainer->step++;
+		if (options->device_memory &&
+		    peak_mib() > options->device_memory)
+			return failure_set(failure,
+					   "CUDA out of memory. Tried to "
+					   "allocate %.1f MiB of %u (a device "
+					   "that is made up)",
+					   peak_mib(), options->device_memory);
 		end = now();
 		if (options->place.rank == 0 &&
 		    (trainer->step % options->log_every == 0 ||

@@ -116,6 +116,18 @@ static const struct schema until_spec_schema = SCHEMA(until_spec,
 	FIELD_OPTIONAL(until_spec, confidence),
 	FIELD_OPTIONAL(until_spec, max));
 
+static const struct schema race_spec_schema = SCHEMA(race_spec,
+	FIELD_OPTIONAL(race_spec, heat),
+	FIELD_OPTIONAL(race_spec, steps),
+	FIELD_OPTIONAL(race_spec, margin),
+	FIELD_OPTIONAL(race_spec, tie),
+	FIELD_OPTIONAL(race_spec, confidence),
+	FIELD_OPTIONAL(race_spec, max),
+	FIELD_OPTIONAL(race_spec, repeat),
+	FIELD_OPTIONAL(race_spec, budget_s),
+	FIELD_OPTIONAL(race_spec, order),
+	FIELD_OPTIONAL(race_spec, per));
+
 const struct schema job_spec_schema = SCHEMA(job_spec,
 	FIELD(job_spec, sweep),
 	FIELD_OPTIONAL(job_spec, owner),
@@ -140,6 +152,7 @@ const struct schema job_spec_schema = SCHEMA(job_spec,
 	FIELD_OPTIONAL(job_spec, same_driver),
 	FIELD_OPTIONAL(job_spec, foreign_allowed),
 	FIELD_EMBED(job_spec, until, until_spec_schema),
+	FIELD_EMBED(job_spec, race, race_spec_schema),
 	FIELD_EMBED(job_spec, layout, layout_spec_schema),
 	FIELD_EMBED(job_spec, measure, measure_spec_schema));
 

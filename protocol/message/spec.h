@@ -177,6 +177,20 @@ struct until_spec {
 	uint32_t max;      /* repeats */
 };
 
+/* The cells of a sweep race: controller/race/race_rules.h. */
+struct race_spec {
+	bool heat;      /* the job is ended when its rate is known roughly */
+	uint32_t steps; /* steady steps of a heat; 0: the cell does not race */
+	double margin;  /* shares */
+	double tie;
+	double confidence;  /* such as 0.95 */
+	uint32_t max;       /* full runs of a cell in the final */
+	uint32_t repeat;    /* full runs of the winner */
+	double budget_s;    /* device seconds; 0: none */
+	double order;       /* of the heats, ascending: the estimated memory */
+	struct strings per; /* keys whose values separate races */
+};
+
 struct job_spec {
 	char *sweep;     /* the sweep's name */
 	char *owner;     /* name of the key that submitted it, or NULL */
@@ -204,6 +218,7 @@ struct job_spec {
 				 different ones are a warning */
 	bool foreign_allowed; /* as in task_spec */
 	struct until_spec until;
+	struct race_spec race;
 	struct container_spec container;
 	struct layout_spec layout;
 	struct measure_spec measure;

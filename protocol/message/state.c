@@ -42,6 +42,8 @@ static const char *const failures[FAILURES] = {
 	[FAILURE_INCOMPLETE] = "incomplete",
 	[FAILURE_SKIPPED] = "skipped",
 	[FAILURE_PREEMPTED] = "preempted",
+	[FAILURE_PRUNED] = "pruned",
+	[FAILURE_ENOUGH] = "enough",
 };
 /* clang-format on */
 

@@ -47,6 +47,9 @@ enum failure {
 	FAILURE_INCOMPLETE, /* exit code 0, but the last step is missing */
 	FAILURE_SKIPPED,    /* a job that it goes after did not complete */
 	FAILURE_PREEMPTED,  /* the time of a node was over */
+	FAILURE_PRUNED, /* in a race, needs more memory than one that ran out;
+			   no failure: the job completes */
+	FAILURE_ENOUGH, /* a heat whose rate is known; the same */
 	FAILURES
 };
 

@@ -35,7 +35,7 @@ static const struct {
 	{ "failure", failure_word, failure_value, FAILURES,
 	  { "preflight", "image", "create", "exit", "oom", "node-lost",
 	    "timeout", "hang", "no-metric", "policy", "cancelled",
-	    "incomplete", "skipped", "preempted" } },
+	    "incomplete", "skipped", "preempted", "pruned", "enough" } },
 	/* clang-format on */
 };
 

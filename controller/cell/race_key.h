@@ -1,0 +1,20 @@
+/* race_key.h - reads `race` of a cell.
+ */
+#ifndef CONTROLLER_CELL_RACE_KEY_H
+#define CONTROLLER_CELL_RACE_KEY_H
+
+#include "controller/cell/cell_data.h"
+#include "protocol/yaml/value.h"
+
+/* Fill spec.race of the cell, whose other keys were read: its repeats become
+ * those of the winner. EINVAL.
+ */
+int race_key_read(const struct value *race, struct cell *cell,
+		  struct error *err);
+
+/* Without an estimate of its memory, the place of a cell among the heats: what
+ * needs more memory (race_rules.h) comes later.
+ */
+double race_key_order(const struct cell *cell);
+
+#endif

@@ -1,0 +1,377 @@
+/* race.c - decides the races of a sweep: heats one after the other, then the
+ * final.
+ */
+#include "controller/jobs/race.h"
+#include "controller/jobs/core.h"
+#include "controller/jobs/gang.h"
+#include "controller/jobs/job.h"
+#include "controller/jobs/race_rows.h"
+#include "controller/logs/log_reader.h"
+#include "controller/nodes/node.h"
+#include "controller/race/race_words.h"
+#include "controller/results/statistics.h"
+#include "controller/store/store.h"
+#include "protocol/base/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HOPELESS_STEPS 3 /* steady ones, before a heat is given up */
+#define HOPELESS_MARGINS 2
+
+/* Deciding. */
+
+/* The rows of one race, in the order of its heats; *at: their entries. */
+static struct race_cell *race_rows(const struct race_sweep *sweep, size_t race,
+				   size_t *at, size_t *count)
+{
+	struct race_cell *rows = calloc(sweep->count + 1, sizeof(*rows));
+
+	*count = 0;
+	for (size_t i = 0; rows && i < sweep->count; i++) {
+		if (sweep->entries[i].race != race)
+			continue;
+		at[*count] = i;
+		rows[(*count)++] = sweep->entries[i].row;
+	}
+	return rows;
+}
+
+/* Can the nodes of the race take jobs? */
+static bool pins_serve(const struct jobs *jobs, const struct race *race)
+{
+	for (size_t i = 0; i < race->pins_count; i++) {
+		const struct node *node = node_at(jobs->nodes, race->pins[i]);
+
+		if (!node_up(node) || node_view(node)->drained)
+			return false;
+	}
+	return race->pins_count;
+}
+
+static void race_pin_job(struct job *job, const struct race *race)
+{
+	uint32_t *pins = NULL;
+
+	if (race->pins_count == job->shape.nodes && pins_serve(job->jobs, race))
+		pins = calloc(race->pins_count, sizeof(*pins));
+	if (pins)
+		memcpy(pins, race->pins, race->pins_count * sizeof(*pins));
+	free((uint32_t *)job->shape.pins);
+	job->shape.pins = pins;
+	job->shape.pins_count = pins ? race->pins_count : 0;
+}
+
+static int race_start_heat(struct jobs *jobs, struct race_sweep *sweep,
+			   struct race_entry *entry, struct error *err)
+{
+	struct job *job = job_find(jobs->table, entry->heat);
+
+	if (!job || job->state != JOB_QUEUED) {
+		entry->row.heat = RACE_FAILED; /* it cannot be */
+		return 0;
+	}
+	race_pin_job(job, &sweep->races[entry->race]);
+	if (queue_add(jobs->queue, &job->shape, job->id, job->priority, err) <
+	    0)
+		return -1;
+	jobs->schedule_due = true;
+	entry->row.heat = RACE_ACTIVE;
+	return 0;
+}
+
+static int race_read_spec(const struct job_row *row, void *arg)
+{
+	return codec_decode(&job_spec_schema, row->spec, strlen(row->spec), arg,
+			    NULL);
+}
+
+static int race_start_run(struct jobs *jobs, struct race_sweep *sweep,
+			  const struct race_entry *entry, uint32_t round,
+			  struct error *err)
+{
+	struct store_mark mark = store_mark(jobs->store);
+	uint64_t cell_index = entry->cell_index, id;
+	size_t race = entry->race;
+	struct job_spec spec = { 0 };
+	struct job *job;
+	int rc;
+
+	if (store_job(jobs->store, entry->heat, race_read_spec, &spec, err) < 0)
+		return -1;
+	spec.race.heat = false;
+	spec.repeat = round;
+	id = store_coming_job(jobs->store);
+	rc = job_submit(jobs, sweep->id, cell_index, &spec, err);
+	codec_clear(&job_spec_schema, &spec);
+	if (rc < 0) {
+		store_undo(jobs->store, &mark);
+		return -1;
+	}
+	job = job_find(jobs->table, id);
+	if (job) {
+		queue_remove(jobs->queue, &job->shape, job->id);
+		race_pin_job(job, &sweep->races[race]);
+		rc = queue_add(jobs->queue, &job->shape, job->id, job->priority,
+			       err);
+	}
+	return rc;
+}
+
+static int prune(struct jobs *jobs, struct race_entry *entry,
+		 const struct race_entry *because, struct error *err)
+{
+	struct job *job = job_find(jobs->table, entry->heat);
+	char text[RACE_TEXT_MAX];
+
+	if (!job) {
+		entry->row.heat = RACE_PRUNED;
+		return 0;
+	}
+	race_say_pruned(because->heat, &because->row.needs, &entry->row.needs,
+			text, sizeof(text));
+	return gang_exception(job, FAILURE_PRUNED, 0, text) == 0
+		       ? 0
+		       : error_set(err, EIO, "job %" PRIu64 " is not pruned",
+				   entry->heat);
+}
+
+/* The verdict is an event of the job whose end led to it. */
+static int race_put_verdict(struct jobs *jobs, const struct race *race,
+			    const char *text, struct error *err)
+{
+	owned(cJSON_Delete) cJSON *data = cJSON_CreateObject();
+	struct event_row row = {
+		.job = race->last,
+		.time_ms = effects_wall_ms(jobs->effects),
+		.attempt = 1,
+		.kind = job_event_name(JOB_EVENT_ENOUGH),
+	};
+	char *printed;
+	int rc;
+
+	cJSON_AddStringToObject(data, "text", text);
+	printed = cJSON_PrintUnformatted(data);
+	row.data = printed;
+	rc = store_put_event(jobs->store, &row, err);
+	cJSON_free(printed);
+	return rc;
+}
+
+static int end_race(struct jobs *jobs, struct race *race,
+		    const struct race_rules *rules,
+		    const struct race_judgement *verdict, uint64_t winner,
+		    struct error *err)
+{
+	char text[RACE_TEXT_MAX];
+
+	if (race->over)
+		return 0;
+	race_say_verdict(rules, verdict, winner, text, sizeof(text));
+	if (race->last && race_put_verdict(jobs, race, text, err) < 0)
+		return -1;
+	log_info("job=%" PRIu64 " race%s%s: %s", race->last,
+		 *race->group ? " " : "", race->group, text);
+	race->over = true;
+	jobs->changes->events = true;
+	return 0;
+}
+
+/* 1: something changed, judge again; 0: nothing is to do. */
+static int race_decide(struct jobs *jobs, struct race_sweep *sweep, size_t race,
+		       struct error *err)
+{
+	owned_free size_t *at = calloc(sweep->count + 1, sizeof(*at));
+	owned_free struct race_cell *rows = NULL;
+	struct race_judgement to;
+	struct race_entry *entry;
+	size_t count;
+
+	if (at)
+		rows = race_rows(sweep, race, at, &count);
+	if (!rows)
+		return error_nomem(err, "race");
+	if (!count ||
+	    race_judge(&sweep->rules, rows, count, &to, NULL, NULL, err) < 0)
+		return count ? -1 : 0;
+	entry = &sweep->entries[at[to.cell]];
+	switch (to.action) {
+	case RACE_WAIT:
+		return 0;
+	case RACE_PRUNE:
+		return prune(jobs, entry, &sweep->entries[at[to.because]],
+			     err) < 0
+			       ? -1
+			       : 1;
+	case RACE_HEAT:
+		sweep->races[race].over = false;
+		return race_start_heat(jobs, sweep, entry, err) < 0 ? -1 : 1;
+	case RACE_RUN:
+		sweep->races[race].over = false;
+		return race_start_run(jobs, sweep, entry, to.round, err) < 0
+			       ? -1
+			       : 1;
+	case RACE_OVER:
+		break;
+	}
+	return end_race(jobs, &sweep->races[race], &sweep->rules, &to,
+			entry->heat, err);
+}
+
+/* Heats that never start: the race is over, and its budget spent. */
+static int race_skip_rest(struct jobs *jobs, struct race_sweep *sweep)
+{
+	for (size_t i = 0; i < sweep->count; i++) {
+		struct race_entry *entry = &sweep->entries[i];
+		struct job *job;
+
+		if (!sweep->races[entry->race].over ||
+		    entry->row.heat != RACE_OPEN)
+			continue;
+		job = job_find(jobs->table, entry->heat);
+		if (job && gang_exception(job, FAILURE_PRUNED, 0,
+					  "not run: the budget of the race is "
+					  "spent") < 0)
+			return -1;
+		entry->row.heat = RACE_PRUNED;
+	}
+	return 0;
+}
+
+static int race_sweep_settle(struct jobs *jobs, struct race_sweep *sweep,
+			     struct error *err)
+{
+	for (size_t i = 0; i < sweep->races_count; i++) {
+		int rc;
+
+		while ((rc = race_decide(jobs, sweep, i, err)) > 0)
+			;
+		if (rc < 0)
+			return -1;
+	}
+	return race_skip_rest(jobs, sweep);
+}
+
+void race_settle(struct jobs *jobs)
+{
+	struct race_sweep *sweep, *next;
+
+	for (sweep = TAILQ_FIRST(&jobs->races_due); sweep && !jobs->draining;
+	     sweep = next) {
+		struct error err = { 0 };
+
+		next = TAILQ_NEXT(sweep, by_due);
+		if (race_sweep_settle(jobs, sweep, &err) < 0) {
+			log_error("sweep=%" PRIu64 " race waits: %s", sweep->id,
+				  err.text);
+			break; /* tried again in the next turn */
+		}
+		race_sweep_due(jobs, sweep, false);
+		if (!sweep->active)
+			race_sweep_drop(jobs, sweep);
+	}
+}
+
+/* Ending heats. */
+
+static double best_heat(const struct race_sweep *sweep, size_t race)
+{
+	double best = 0;
+
+	for (size_t i = 0; i < sweep->count; i++)
+		if (sweep->entries[i].race == race &&
+		    sweep->entries[i].row.heat == RACE_RAN)
+			best = fmax(best, sweep->entries[i].row.rate);
+	return best;
+}
+
+/* Steps from the first steady record on: some logs have every n-th one. */
+static uint64_t steady_steps(const struct record *records, size_t count,
+			     const struct statistics *figures)
+{
+	if (figures->first >= count || figures->iteration.n < HOPELESS_STEPS)
+		return 0;
+	return records[count - 1].step - records[figures->first].step + 1;
+}
+
+static int heat_figures(const struct gang *gang, const struct record *records,
+			size_t count, struct statistics *figures,
+			struct error *err)
+{
+	const struct extract *extract = log_reader_extract(gang);
+	const struct result_input input = {
+		.measure = &gang->spec.measure,
+		.records = records,
+		.record_count = count,
+		.summary = extract_summary(extract),
+		.extract = extract,
+		.inputs = { .devices = gang_devices(gang) },
+	};
+
+	return statistics_compute(&input, figures, err);
+}
+
+static void heat_check(struct gang *gang, const struct race_sweep *sweep,
+		       size_t race)
+{
+	const struct extract *extract = log_reader_extract(gang);
+	struct statistics figures;
+	const struct record *records;
+	struct rate rate;
+	size_t count = 0;
+	char text[RACE_TEXT_MAX];
+	double best = best_heat(sweep, race), possible;
+	uint64_t steady;
+
+	records = extract ? extract_records(extract, &count) : NULL;
+	if (count <= HOPELESS_STEPS || count == gang->raced ||
+	    heat_figures(gang, records, count, &figures, NULL) < 0)
+		return;
+	gang->raced = count;
+	steady = steady_steps(records, count, &figures);
+	rate = rate_of(figures.tokens_per_second / (double)gang_devices(gang),
+		       figures.samples_per_second, gang_devices(gang),
+		       1000 / figures.iteration.median);
+	possible =
+		rate.value * figures.iteration.median / figures.iteration.min;
+	if (steady >= sweep->steps)
+		snprintf(text, sizeof(text),
+			 "heat: ended after step %" PRIu64 ", %" PRIu64
+			 " steady steps are enough",
+			 records[count - 1].step, steady);
+	else if (steady >= HOPELESS_STEPS && best > 0 &&
+		 log(best / possible) > HOPELESS_MARGINS * sweep->rules.margin)
+		snprintf(text, sizeof(text),
+			 "heat: ended after step %" PRIu64
+			 ", its fastest step is %.0f %% slower than the best "
+			 "heat",
+			 records[count - 1].step, (best / possible - 1) * 100);
+	else
+		return;
+	gang_exception(gang->job, FAILURE_ENOUGH, 0, text);
+}
+
+void race_tick(struct jobs *jobs)
+{
+	struct gang *gang, *next;
+
+	for (gang = jobs->races ? gang_first(jobs->table) : NULL; gang;
+	     gang = next) {
+		const struct job *job = gang->job;
+		const struct race_sweep *sweep;
+		const struct race_entry *entry;
+
+		next = gang_next(gang);
+		if (!job->racing || !job->heat || job->state != JOB_RUNNING ||
+		    job->failure)
+			continue;
+		sweep = race_sweep_find(jobs, job->sweep);
+		entry = sweep ? race_entry_find(sweep, job->cell_index) : NULL;
+		if (entry)
+			heat_check(gang, sweep, entry->race);
+	}
+}

@@ -1,0 +1,23 @@
+/* race.h - decides the races of a sweep: heats one after the other, then the
+ * final (controller/race/race_rules.h).
+ *
+ * What a race does next is decided in the commit that stores the end of a job,
+ * from the rows of all its cells (race_rows.h). So a killed controller has
+ * stored both or neither, and decides the same again.
+ *
+ * All jobs of a race run on the nodes of the first one, one at a time, as long
+ * as these nodes can take jobs: devices of one model differ by more than
+ * layouts.
+ */
+#ifndef CONTROLLER_JOBS_RACE_H
+#define CONTROLLER_JOBS_RACE_H
+
+#include "controller/cluster/active_job.h"
+
+/* End heats whose rate is known, or that cannot win. */
+void race_tick(struct jobs *jobs);
+
+/* Decide what follows from the jobs that have ended; before the commit. */
+void race_settle(struct jobs *jobs);
+
+#endif

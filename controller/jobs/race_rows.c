@@ -1,0 +1,505 @@
+/* race_rows.c - what is known of the races of a sweep, by cell.
+ */
+#include "controller/jobs/race_rows.h"
+#include "controller/jobs/allocation.h"
+#include "controller/jobs/core.h"
+#include "controller/nodes/node.h"
+#include "controller/race/race_words.h"
+#include "controller/store/store.h"
+#include "protocol/base/log.h"
+
+#include <inttypes.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GROUP_BYTES 400
+
+static int compare_race_sweeps(const void *a, const void *b)
+{
+	const struct race_sweep *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+struct race_sweep *race_sweep_find(const struct jobs *jobs, uint64_t id)
+{
+	struct race_sweep key = { .id = id };
+	void *found = tfind(&key, &jobs->races, compare_race_sweeps);
+
+	return found ? *(struct race_sweep **)found : NULL;
+}
+
+static void race_sweep_free(struct race_sweep *sweep)
+{
+	if (!sweep)
+		return;
+	for (size_t i = 0; i < sweep->count; i++) {
+		free(sweep->entries[i].rest);
+		free(sweep->entries[i].row.runs);
+	}
+	for (size_t i = 0; i < sweep->races_count; i++) {
+		free(sweep->races[i].group);
+		free(sweep->races[i].pins);
+	}
+	free(sweep->entries);
+	free(sweep->races);
+	free(sweep);
+}
+OWNED_POINTER(struct race_sweep, race_sweep_free)
+
+static struct race_sweep *race_sweep_add(struct jobs *jobs, uint64_t id,
+					 const struct race_spec *spec,
+					 struct error *err)
+{
+	owned(race_sweep_free) struct race_sweep *sweep =
+		calloc(1, sizeof(*sweep));
+
+	if (!sweep)
+		return error_null(error_nomem(err, "race"));
+	sweep->id = id;
+	sweep->steps = spec->steps;
+	sweep->rules = (struct race_rules){ .margin = spec->margin,
+					    .tie = spec->tie,
+					    .confidence = spec->confidence,
+					    .max = spec->max,
+					    .repeat = spec->repeat,
+					    .budget_s = spec->budget_s };
+	if (!tsearch(sweep, &jobs->races, compare_race_sweeps))
+		return error_null(error_nomem(err, "race"));
+	return take(sweep);
+}
+
+void race_sweep_due(struct jobs *jobs, struct race_sweep *sweep, bool due)
+{
+	if (sweep->due == due)
+		return;
+	sweep->due = due;
+	if (due)
+		TAILQ_INSERT_TAIL(&jobs->races_due, sweep, by_due);
+	else
+		TAILQ_REMOVE(&jobs->races_due, sweep, by_due);
+}
+
+void race_sweep_drop(struct jobs *jobs, struct race_sweep *sweep)
+{
+	race_sweep_due(jobs, sweep, false);
+	tdelete(sweep, &jobs->races, compare_race_sweeps);
+	race_sweep_free(sweep);
+}
+
+/* Entries. */
+
+struct race_entry *race_entry_find(const struct race_sweep *sweep,
+				   uint64_t cell_index)
+{
+	for (size_t i = 0; i < sweep->count; i++)
+		if (sweep->entries[i].cell_index == cell_index)
+			return &sweep->entries[i];
+	return NULL;
+}
+
+static int race_find_group(struct race_sweep *sweep,
+			   const struct job_spec *spec, size_t *race,
+			   struct error *err)
+{
+	char group[GROUP_BYTES];
+	struct race *grown;
+
+	race_group(spec->values, &spec->race.per, group, sizeof(group));
+	for (*race = 0; *race < sweep->races_count; ++*race)
+		if (!strcmp(sweep->races[*race].group, group))
+			return 0;
+	grown = reallocarray(sweep->races, sweep->races_count + 1,
+			     sizeof(*grown));
+	if (!grown)
+		return error_nomem(err, "race");
+	sweep->races = grown;
+	grown[*race] = (struct race){ .group = strdup(group) };
+	if (!grown[*race].group)
+		return error_nomem(err, "race");
+	sweep->races_count++;
+	return 0;
+}
+
+/* Is one cell's heat before the other's? */
+static bool heat_before(const struct race_entry *a, const struct race_entry *b)
+{
+	if (a->order < b->order || a->order > b->order)
+		return a->order < b->order;
+	return a->cell_index < b->cell_index;
+}
+
+static int entry_add(struct race_sweep *sweep, uint64_t cell_index,
+		     uint64_t heat, const struct job_spec *spec,
+		     struct error *err)
+{
+	struct race_entry entry = { .cell_index = cell_index,
+				    .heat = heat,
+				    .order = spec->race.order };
+	struct race_entry *grown =
+		reallocarray(sweep->entries, sweep->count + 1, sizeof(*grown));
+	size_t at = sweep->count;
+
+	if (!grown)
+		return error_nomem(err, "race");
+	sweep->entries = grown;
+	if (race_find_group(sweep, spec, &entry.race, err) < 0)
+		return -1;
+	entry.rest = race_rest(spec->values);
+	if (!entry.rest)
+		return error_nomem(err, "race");
+	entry.row.needs = race_needs_of(spec);
+	entry.row.needs.rest = entry.rest;
+	for (; at && heat_before(&entry, &grown[at - 1]); at--)
+		grown[at] = grown[at - 1];
+	grown[at] = entry;
+	sweep->count++;
+	return 0;
+}
+
+static struct race_run *run_add(struct race_entry *entry, uint32_t round,
+				struct error *err)
+{
+	struct race_cell *row = &entry->row;
+	struct race_run *grown;
+
+	for (size_t i = 0; i < row->runs_count; i++)
+		if (row->runs[i].round == round)
+			return &row->runs[i];
+	grown = reallocarray(row->runs, row->runs_count + 1, sizeof(*grown));
+	if (!grown)
+		return error_null(error_nomem(err, "race"));
+	row->runs = grown;
+	grown[row->runs_count] = (struct race_run){ .round = round };
+	return &grown[row->runs_count++];
+}
+
+/* How a job ended, for its race. */
+struct race_end_seen {
+	enum race_outcome outcome;
+	double rate, error, cost_s;
+};
+
+static enum race_outcome outcome_of(enum job_state state, enum failure failure,
+				    double rate)
+{
+	if (failure == FAILURE_PRUNED)
+		return RACE_PRUNED;
+	if (failure == FAILURE_OOM)
+		return RACE_OOM;
+	if (state != JOB_COMPLETED)
+		return RACE_FAILED;
+	return rate > 0 ? RACE_RAN : RACE_FAILED;
+}
+
+static int race_note(struct race_sweep *sweep, uint64_t cell_index, bool heat,
+		     uint32_t round, const struct race_end_seen *seen,
+		     struct error *err)
+{
+	struct race_entry *entry = race_entry_find(sweep, cell_index);
+	struct race_run *run;
+
+	if (!entry)
+		return 0;
+	if (heat) {
+		entry->row.heat = seen->outcome;
+		entry->row.rate = seen->rate;
+		entry->row.error = seen->error;
+		entry->row.cost_s = seen->cost_s;
+		return 0;
+	}
+	run = run_add(entry, round, err);
+	if (!run)
+		return -1;
+	run->outcome = seen->outcome;
+	run->rate = seen->rate;
+	run->cost_s = seen->cost_s;
+	return 0;
+}
+
+static double device_seconds(int64_t started_ms, int64_t ended_ms,
+			     uint64_t devices)
+{
+	if (!started_ms || ended_ms < started_ms)
+		return 0;
+	return (double)(ended_ms - started_ms) / 1000 *
+	       (double)(devices ? devices : 1);
+}
+
+/* Rows of the store. */
+
+struct race_reading {
+	struct jobs *jobs;
+	struct race_sweep **sweep;
+	struct error *err;
+};
+
+static int race_read_error(const struct result_row *row, void *arg)
+{
+	struct stored_result stored;
+
+	if (codec_decode_other(&stored_figures_schema, row->json,
+			       strlen(row->json), &stored, NULL) == 0)
+		*(double *)arg = race_rate_error(stored.result);
+	codec_clear(&stored_figures_schema, &stored);
+	return 0;
+}
+
+static uint64_t row_devices(const struct job_row *row)
+{
+	struct job_allocation allocation;
+	uint64_t count = 0;
+
+	if (allocation_read(row->allocation, &allocation, NULL) < 0)
+		return 0;
+	for (size_t i = 0; i < allocation.tasks_count; i++)
+		count += (uint64_t)__builtin_popcountll(
+			allocation_devices(&allocation.tasks[i]));
+	codec_clear(&job_allocation_schema, &allocation);
+	return count;
+}
+
+static struct race_end_seen race_read_end(struct jobs *jobs,
+					  const struct job_row *row, bool heat)
+{
+	struct race_end_seen seen = {
+		.outcome =
+			outcome_of(row->state, row->failure, row->rate.value),
+		.rate = row->rate.value,
+		.cost_s = device_seconds(row->started_ms, row->ended_ms,
+					 row_devices(row)),
+	};
+
+	if (!job_state_final(row->state))
+		seen.outcome = heat && row->state == JOB_QUEUED ? RACE_OPEN
+								: RACE_ACTIVE;
+	else if (heat && seen.outcome == RACE_RAN)
+		store_result(jobs->store, row->origin ? row->origin : row->id,
+			     race_read_error, &seen.error, NULL);
+	return seen;
+}
+
+/* The nodes of a job are those of its race. */
+static void race_pin(struct race *race, const uint32_t *slots, size_t count)
+{
+	uint32_t *pins = calloc(count + 1, sizeof(*pins));
+
+	if (!pins)
+		return;
+	memcpy(pins, slots, count * sizeof(*pins));
+	free(race->pins);
+	race->pins = pins;
+	race->pins_count = count;
+}
+
+static void race_pin_row(struct jobs *jobs, struct race *race,
+			 const struct job_row *row)
+{
+	struct job_allocation allocation;
+	owned_free uint32_t *slots = NULL;
+	size_t count = 0;
+
+	if (allocation_read(row->allocation, &allocation, NULL) < 0)
+		return;
+	slots = calloc(allocation.tasks_count + 1, sizeof(*slots));
+	for (size_t i = 0; slots && i < allocation.tasks_count; i++) {
+		const struct node *node =
+			node_get(jobs->nodes, allocation.tasks[i].node, NULL);
+
+		if (node)
+			slots[count++] = (uint32_t)node_index(node);
+	}
+	if (slots && count && count == allocation.tasks_count)
+		race_pin(race, slots, count);
+	codec_clear(&job_allocation_schema, &allocation);
+}
+
+static int race_read_row(const struct job_row *row, void *arg)
+{
+	struct race_reading *reading = arg;
+	struct race_end_seen seen;
+	struct job_spec spec;
+	struct race_entry *entry;
+	int rc = 0;
+
+	if (codec_decode(&job_spec_schema, row->spec, strlen(row->spec), &spec,
+			 reading->err) < 0)
+		return -1;
+	if (spec.race.steps && !*reading->sweep)
+		*reading->sweep = race_sweep_add(reading->jobs, row->sweep,
+						 &spec.race, reading->err);
+	if (spec.race.steps && !*reading->sweep)
+		rc = -1;
+	if (rc == 0 && spec.race.steps && spec.race.heat)
+		rc = entry_add(*reading->sweep, row->cell_index, row->id, &spec,
+			       reading->err);
+	if (rc == 0 && spec.race.steps) {
+		seen = race_read_end(reading->jobs, row, spec.race.heat);
+		rc = race_note(*reading->sweep, row->cell_index, spec.race.heat,
+			       row->repeat, &seen, reading->err);
+		entry = race_entry_find(*reading->sweep, row->cell_index);
+		if (entry && !row->origin)
+			race_pin_row(reading->jobs,
+				     &(*reading->sweep)->races[entry->race],
+				     row);
+	}
+	codec_clear(&job_spec_schema, &spec);
+	return rc;
+}
+
+/* Joining and leaving. */
+
+static int race_join_new(struct job *job, const struct job_spec *spec,
+			 struct error *err)
+{
+	struct race_sweep *sweep = race_sweep_find(job->jobs, job->sweep);
+	const struct race_end_seen runs = { .outcome = RACE_ACTIVE };
+
+	if (!sweep)
+		sweep = race_sweep_add(job->jobs, job->sweep, &spec->race, err);
+	if (!sweep)
+		return -1;
+	if (spec->race.heat)
+		return entry_add(sweep, job->cell_index, job->id, spec, err);
+	return race_note(sweep, job->cell_index, false, spec->repeat, &runs,
+			 err);
+}
+
+static int race_join_stored(struct job *job, struct error *err)
+{
+	struct race_sweep *sweep = race_sweep_find(job->jobs, job->sweep);
+	struct race_reading reading = { job->jobs, &sweep, err };
+	struct race_end_seen seen = { .outcome = RACE_ACTIVE };
+
+	if (!sweep && store_jobs(job->jobs->store, job->sweep, 0, 0,
+				 race_read_row, &reading, err) < 0)
+		return -1;
+	if (!sweep)
+		return 0;
+	/* It is queued again, perhaps by a person. */
+	if (job->heat &&
+	    (job->state == JOB_QUEUED || job_state_final(job->state)))
+		seen.outcome = RACE_OPEN;
+	return race_note(sweep, job->cell_index, job->heat, job->repeat, &seen,
+			 err);
+}
+
+int race_join(struct job *job, const struct job_spec *spec, struct error *err)
+{
+	struct race_sweep *sweep;
+
+	if (!job->races || job->racing)
+		return 0;
+	if ((spec ? race_join_new(job, spec, err)
+		  : race_join_stored(job, err)) < 0)
+		return -1;
+	sweep = race_sweep_find(job->jobs, job->sweep);
+	if (!sweep)
+		return 0;
+	job->racing = true;
+	sweep->active++;
+	race_sweep_due(job->jobs, sweep, true);
+	return 0;
+}
+
+int race_taken(struct jobs *jobs, const struct job_row *row,
+	       const struct job_spec *spec, struct error *err)
+{
+	struct race_sweep *sweep;
+	struct race_end_seen seen;
+
+	if (!spec->race.steps)
+		return 0;
+	sweep = race_sweep_find(jobs, row->sweep);
+	if (!sweep)
+		sweep = race_sweep_add(jobs, row->sweep, &spec->race, err);
+	if (!sweep || entry_add(sweep, row->cell_index, row->id, spec, err) < 0)
+		return -1;
+	seen = race_read_end(jobs, row, true);
+	seen.cost_s = 0; /* this race did not pay for it */
+	race_sweep_due(jobs, sweep, true);
+	return race_note(sweep, row->cell_index, true, 0, &seen, err);
+}
+
+bool race_holds(const struct job *job)
+{
+	const struct race_sweep *sweep;
+	const struct race_entry *entry;
+
+	if (!job->racing || !job->heat)
+		return false;
+	sweep = race_sweep_find(job->jobs, job->sweep);
+	entry = sweep ? race_entry_find(sweep, job->cell_index) : NULL;
+	return entry && entry->row.heat == RACE_OPEN;
+}
+
+bool race_accepts(const struct job *job)
+{
+	return job->heat &&
+	       (job->failure == FAILURE_ENOUGH || job->failure == FAILURE_OOM);
+}
+
+static void race_pin_gang(struct race *race, const struct gang *gang)
+{
+	owned_free uint32_t *slots = calloc(gang->spec.nodes, sizeof(*slots));
+
+	for (uint32_t i = 0; slots && i < gang->spec.nodes; i++) {
+		if (!task_node(&gang->tasks[i]))
+			return;
+		slots[i] = (uint32_t)node_index(task_node(&gang->tasks[i]));
+	}
+	if (slots)
+		race_pin(race, slots, gang->spec.nodes);
+}
+
+void race_ended(struct job *job)
+{
+	struct race_sweep *sweep = race_sweep_find(job->jobs, job->sweep);
+	struct race_entry *entry =
+		sweep ? race_entry_find(sweep, job->cell_index) : NULL;
+	struct race_end_seen seen = {
+		.outcome =
+			outcome_of(job->state, job->failure, job->rate.value),
+		.rate = job->rate.value,
+		.error = job->rate_error,
+	};
+	struct error err = { 0 };
+
+	if (!job->racing || !entry)
+		return;
+	if (job->gang && job->started_ms) {
+		seen.cost_s = device_seconds(job->started_ms, job->ended_ms,
+					     gang_devices(job->gang));
+		race_pin_gang(&sweep->races[entry->race], job->gang);
+	}
+	if (race_note(sweep, job->cell_index, job->heat, job->repeat, &seen,
+		      &err) < 0)
+		log_error("job=%" PRIu64 ": %s", job->id, err.text);
+	sweep->races[entry->race].last = job->id;
+	race_sweep_due(job->jobs, sweep, true);
+}
+
+void race_leave(struct job *job)
+{
+	struct race_sweep *sweep;
+
+	if (!job->racing)
+		return;
+	job->racing = false;
+	sweep = race_sweep_find(job->jobs, job->sweep);
+	if (sweep && !--sweep->active)
+		race_sweep_due(job->jobs, sweep, true);
+}
+
+static void race_free_one(void *sweep)
+{
+	race_sweep_free(sweep);
+}
+
+void race_free_all(struct jobs *jobs)
+{
+	tdestroy(jobs->races, race_free_one);
+	jobs->races = NULL;
+	TAILQ_INIT(&jobs->races_due);
+}

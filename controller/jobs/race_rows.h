@@ -1,0 +1,81 @@
+/* race_rows.h - what is known of the races of a sweep, by cell.
+ *
+ * Every cell is submitted with one job, its heat, which stays out of the queue
+ * until the race starts it. Full runs are further jobs of the same cell; their
+ * repeat is the round. The rows are read from the store when the first job of
+ * the sweep joins, and kept up from then on, because reads do not see rows that
+ * are not committed.
+ */
+#ifndef CONTROLLER_JOBS_RACE_ROWS_H
+#define CONTROLLER_JOBS_RACE_ROWS_H
+
+#include "controller/cluster/active_job.h"
+#include "controller/race/race_rules.h"
+
+struct job_row;
+
+/* A cell. */
+struct race_entry {
+	uint64_t cell_index;
+	uint64_t heat; /* its job */
+	size_t race;
+	double order;
+	char *rest; /* of row.needs */
+	struct race_cell row;
+};
+
+/* One race of a sweep: the cells that `per` does not separate. */
+struct race {
+	char *group;    /* "vendor=nvidia", or "" */
+	uint32_t *pins; /* the slots of its nodes; NULL: none yet */
+	size_t pins_count;
+	uint64_t last; /* the job that ended last, since this process began */
+	bool over;
+};
+
+struct race_sweep {
+	uint64_t id;
+	struct race_rules rules;
+	uint32_t steps;
+	struct race *races;
+	size_t races_count;
+	struct race_entry *entries; /* in the order of their heats */
+	size_t count;
+	uint32_t active; /* jobs */
+	bool due;
+	TAILQ_ENTRY(race_sweep) by_due;
+};
+
+/* NULL: the sweep has no race, or no job of it is active. */
+struct race_sweep *race_sweep_find(const struct jobs *jobs, uint64_t id);
+/* List it in jobs->races_due, or take it off; forget it. */
+void race_sweep_due(struct jobs *jobs, struct race_sweep *sweep, bool due);
+void race_sweep_drop(struct jobs *jobs, struct race_sweep *sweep);
+struct race_entry *race_entry_find(const struct race_sweep *sweep,
+				   uint64_t cell_index);
+
+/* The job is active from now on. spec: it is new; NULL: it was loaded from the
+ * store, with all others of its sweep. Jobs of cells that do not race are fine.
+ */
+int race_join(struct job *job, const struct job_spec *spec, struct error *err);
+
+/* A heat was taken over from another sweep's job: row is its own. */
+int race_taken(struct jobs *jobs, const struct job_row *row,
+	       const struct job_spec *spec, struct error *err);
+
+/* Must the job wait until the race starts it? */
+bool race_holds(const struct job *job);
+
+/* The job has become final. */
+void race_ended(struct job *job);
+
+/* The job is being freed; all are. */
+void race_leave(struct job *job);
+void race_free_all(struct jobs *jobs);
+
+/* Was the job's end, however it failed, what the race asked for? A heat that
+ * was ended early, or ran out of device memory.
+ */
+bool race_accepts(const struct job *job);
+
+#endif

@@ -1,0 +1,103 @@
+#!/bin/bash
+# race.t - the fastest of several cells: heats, memory, the final, the verdict.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/system/cluster.sh
+. "$(dirname "$0")/cluster.sh"
+need_root
+cluster_need
+must cluster_up 2 one
+
+# rows SWEEP: "repeat state failure" of each job by its cell, one a line
+rows()
+{
+	jobs_get "$1" 'sort_by(.job) | .[] |
+		"\(.cell) \(.repeat) \(.state) \(.failure // "-")"'
+}
+
+verdict()
+{
+	local id
+
+	for id in $(jobs_get "$1" '.[].job'); do
+		job_get "$id" '.events[] | select(.kind == "enough") |
+			.data.text'
+	done
+}
+
+nodes_of()
+{
+	jobs_get "$1" '[.[] | select(.failure != "pruned") | .allocation[]] |
+		unique | length'
+}
+
+# Steps of known length, so the winner is known. The heats of `slow` and `late`
+# decide nothing but that they are slower; the controller dies between heats.
+cat >"$BED/known.yaml" <<END
+sweep: known
+framework: cpu
+image: $TOOL_IMAGE
+repeat: 3
+race: {steps: 5, max: 4}
+matrix:
+  ms: [40, 20, 90]
+command: [/tool, steps, "12", "\${ms}"]
+END
+must submit "$BED/known.yaml"
+must wait_for "[[ \$(job_get 1 .state) == completed ]]" 60
+must controller_kill
+must controller_up
+must nodes_up 2 20
+must wait_sweep 1 120
+is "$(rows 1)" "ms=40 0 completed -
+ms=20 0 completed -
+ms=90 0 completed -
+ms=20 1 completed -
+ms=20 2 completed -
+ms=20 3 completed -" "each cell has a heat, the fastest one runs in full"
+is "$(verdict 1)" \
+	"won by the cell of job 2: no cell is more than 1 % faster (confidence 95 %, 1 cell in the final, 2 rounds)" \
+	"the winner is told once, with what is known of it"
+is "$(nodes_of 1)" 1 "all of it on one node"
+like "$(job_get 3 .text)" "^heat: ended after step" "a heat ends early"
+run cli show job 3
+like "$out" "heat: ended after step" "and show says so"
+
+# What needs more memory than a cell that ran out never runs.
+cat >"$BED/memory.yaml" <<END
+sweep: memory
+framework: cpu
+model: gpt-nano
+steps: 400
+race: {steps: 4, max: 2, margin: 25%, tie: 20%}
+matrix:
+  batch.micro: [1, 2, 16, 32]
+command: [/trainer, --micro-batch, "\${batch.micro}", --steps, "30",
+  --device-memory, "40"]
+END
+run cli submit --wait "$BED/memory.yaml"
+is "$rc" 0 "memory that runs out is a result of a race, not a failure"
+# shellcheck disable=SC2034 # like evaluates it
+all=$(rows 2)
+like "$all" "batch.micro=1 0 completed -" "small batches run"
+like "$all" "batch.micro=16 0 completed oom" "one runs out of memory"
+like "$all" "batch.micro=32 0 completed pruned" "a larger one is not run"
+like "$(jobs_get 2 '.[] | select(.failure == "pruned").text')" \
+	"^not run: job 9 ran out of memory, and this cell needs no less: micro 32 for 16$" \
+	"which names the other one, and what differs"
+is "$(verdict 2 | wc -l)" 1 "there is one verdict"
+
+# Heats are taken over; full runs are not.
+run cli submit --resume --wait "$BED/known.yaml"
+is "$rc" 0 "a race is resumed"
+is "$(jobs_get 3 '[.[] | select(.from)] | length')" 3 "its heats are reused"
+is "$(jobs_get 3 '[.[] | select(.from | not)] | length')" 3 \
+	"the final is run"
+
+# What is refused.
+sed 's/max: 4/max: 1/' "$BED/known.yaml" >"$BED/wrong.yaml"
+run cli plan "$BED/wrong.yaml"
+is "$rc" 2 "a final of one run is refused"
+like "$(cat "$BED/err")" "race.max: .*expected.* 2 to 1000" "and what is valid is told"
+ok 'cluster_clean' "nothing is left on the nodes"
+done_testing
