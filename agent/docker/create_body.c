@@ -58,7 +58,7 @@ static bool add_mounts(cJSON *host, const struct container_spec *spec,
 	cJSON *array = cJSON_AddArrayToObject(host, "Mounts");
 
 	if (!array ||
-	    !container_add_mount(array, place->init_program, CONTAINER_INIT,
+	    !container_add_mount(array, place->init_program, place->init_path,
 				 true) ||
 	    !container_add_mount(array, place->in_folder, CONTAINER_IN, true) ||
 	    !container_add_mount(array, place->out_folder, CONTAINER_OUT,
@@ -332,7 +332,7 @@ static bool add_config(cJSON *body, const struct container_spec *spec,
 	uint32_t grace = spec->grace_ms / 1000 + STOP_GRACE_S;
 
 	return test && container_add_text(test, "NONE") && entry &&
-	       container_add_text(entry, CONTAINER_INIT) &&
+	       container_add_text(entry, place->init_path) &&
 	       cJSON_AddStringToObject(body, "Image", place->image) &&
 	       cJSON_AddArrayToObject(body, "Cmd") &&
 	       add_texts(cJSON_AddArrayToObject(body, "Env"),

@@ -28,22 +28,28 @@
 #define LABEL_RANK "regatta.rank"
 #define LABEL_SPEC "regatta.spec" /* SHA-256 of the task_spec as JSON */
 
-/* Paths inside the container. CONTAINER_INIT is regatta-init, IN and OUT are
- * its folders (agent/init/init.h).
+/* Paths inside the container: folders of regatta-init (agent/init/init.h), and
+ * regatta-init under other names, if the spec asks for ssh.
  */
-#define CONTAINER_INIT "/regatta/init"
-/* regatta-init under other names, if the spec asks for ssh. */
 #define CONTAINER_SSH "/regatta/bin/ssh"
 #define CONTAINER_SCP "/regatta/bin/scp"
 #define CONTAINER_IN "/regatta/in"
 #define CONTAINER_OUT "/regatta/out"
 #define CONTAINER_SECRETS "/run/secrets" /* a tmpfs */
 
+/* The path of regatta-init in a container, "/regatta-<32 hex digits>". Each
+ * container has another one, so that no link, volume or mount of a spec or an
+ * image can put another program in its place.
+ */
+#define CONTAINER_INIT_PREFIX "/regatta-"
+#define CONTAINER_INIT_SIZE (sizeof(CONTAINER_INIT_PREFIX) + 32)
+
 /* What the node adds to the spec. All texts are borrowed. */
 struct container_place {
 	const char *cluster;
 	const char *node;
 	const char *init_program; /* regatta-init on the host */
+	const char *init_path;    /* in the container, read-only */
 	const char *in_folder;    /* host folder, read-only inside */
 	const char *out_folder;   /* host folder, writable inside */
 	const char *work_folder;  /* of the code tree, if the spec has one */

@@ -264,6 +264,7 @@ int container_place_check(const struct container_place *place,
 				 "place: cluster, node and image are missing");
 	if (container_path_check("init program", place->init_program, err) <
 		    0 ||
+	    container_path_check("init path", place->init_path, err) < 0 ||
 	    container_path_check("in folder", place->in_folder, err) < 0)
 		return -1;
 	return container_path_check("out folder", place->out_folder, err);

@@ -6,8 +6,8 @@
  *	    command: [py-spy, dump, --pid, "${pid}"]
  *	    stops: true		# it pauses the process; default false
  *
- * ${pid} is the process's number on the node. The tools are the node's own: they
- * run as the agent, and must start no program of the container.
+ * ${pid} is the process's number on the node. The tools are the node's own:
+ *they run as the agent, and must start no program of the container.
  */
 #ifndef AGENT_EVIDENCE_STACK_TOOLS_H
 #define AGENT_EVIDENCE_STACK_TOOLS_H

@@ -1,14 +1,17 @@
 /* init.h - what regatta-init, PID 1 of every container, reads and writes.
  *
- * The agent bind-mounts three things into a container and runs
- * INIT_PROGRAM without arguments as its entry point:
+ * The agent bind-mounts three things into a container and runs the program
+ * without arguments as its entry point:
  *
- *	/regatta/init	the program, read-only
+ *	/regatta-<ID>	the program, read-only. ID: 32 hex digits, of this
+ *			container alone, so that nothing of an image can stand
+ *			in its place
  *	/regatta/in	a folder, read-only: holds "start"
  *	/regatta/out	a folder, writable by any user of the image
  *
- * /regatta/in/start is a run of NUL-terminated records, written by the agent
- * before it starts the container. Any other record, or a broken one, is an
+ * /regatta/in/start releases the command: regatta-init waits for it. The agent
+ * makes it once it has compared the container with what the policy allows. It
+ * is a run of NUL-terminated records. Any other record, or a broken one, is an
  * error (the exit record says so, exit code 125):
  *
  *	version=1	  first
@@ -39,7 +42,8 @@
  *	started		  made with O_EXCL before anything runs. A second run of
  *			  the same container finds it and exits 125 at once,
  *			  touching nothing: no command ever runs twice. It has
- *			  a lock of fcntl(2) on it while it lives.
+ *			  a lock of fcntl(2) on it while it lives. A byte is
+ *			  written to it after the lock.
  *	rank-<R>.log	  standard output and standard error of the process of
  *			  that rank as it wrote them: its descriptors 1 and 2
  *			  are this file (O_APPEND), nothing sits between.
@@ -143,7 +147,6 @@
 #ifndef AGENT_INIT_INIT_H
 #define AGENT_INIT_INIT_H
 
-#define INIT_PROGRAM "/regatta/init"
 #define INIT_IN "/regatta/in"
 #define INIT_OUT "/regatta/out"
 #define INIT_BIN "/regatta/bin"

@@ -25,7 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { EXIT_OURS = 125 };
+enum { EXIT_OURS = 125, LOOK_MS = 5000 };
 
 static const int forwarded[] = { SIGTERM, SIGINT,  SIGHUP,
 				 SIGQUIT, SIGUSR1, SIGUSR2 };
@@ -359,14 +359,41 @@ static int started_mark(struct init *init, const char *path, struct error *why)
 	fd = openat(init->out, "started",
 		    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0 && errno == EEXIST)
-		return error_set(why, EINVAL,
+		return error_set(why, EEXIST,
 				 "this container has run before; a "
 				 "command runs only once");
 	if (fd < 0)
 		return error_errno(why, "%.150s/started", path);
-	/* It stays open: the lock shows that regatta-init lives. */
+	/* It stays open: the lock shows that regatta-init lives. Its byte is
+	 * written after the lock, so that who sees it finds the lock.
+	 */
 	fcntl(fd, F_SETLK, &lock);
-	return 0;
+	return write(fd, "\n", 1) == 1
+		       ? 0
+		       : error_errno(why, "%.150s/started", path);
+}
+
+/* Wait until the agent releases the command: then the start file is there.
+ * false: told to end instead.
+ */
+static bool release_wait(struct init *init, const char *in)
+{
+	enum { SHARE = 16, OFTEN_MS = 1, SELDOM_MS = 100 };
+	int64_t begun = clock_mono_ms();
+
+	while (access(in, F_OK) < 0 && errno == ENOENT) {
+		int64_t now = clock_mono_ms();
+		int64_t pause = (now - begun) / SHARE;
+		int signal;
+
+		pause = pause < OFTEN_MS ? OFTEN_MS : earlier(pause, SELDOM_MS);
+		signal = signal_wait(init, now + pause);
+		if (signal == SIGTERM || signal == SIGINT) {
+			fail(init, 128 + signal, signal);
+			return false;
+		}
+	}
+	return true;
 }
 
 static void out_of_memory(struct init *init)
@@ -389,11 +416,12 @@ static int init_run(struct init *init, const char *in, const char *secrets)
 {
 	struct record *record = &init->record;
 	struct error why = { 0 };
+	bool released = release_wait(init, in);
 
 	record->started_ms = clock_wall_ms();
 	init->oom_kills = cgroup_oom_kills();
 	init->reserved = record_reserve(init->out, &record->why);
-	if (init->reserved < 0 ||
+	if (!released || init->reserved < 0 ||
 	    start_read(in, &init->start, &record->why) < 0 ||
 	    secret_files_write(&init->start, secrets, &record->why) < 0 ||
 	    (!init->start.suid && seccomp_filter_install(&record->why) < 0))
@@ -446,6 +474,9 @@ int main(int argc, char **argv)
 	signals_take(init);
 	if (started_mark(init, out, &why) < 0) {
 		init_complain(&why);
+		/* The agent sees no mark, and looks what is in its way. */
+		if (why.code != EEXIST)
+			signal_wait(init, clock_mono_ms() + LOOK_MS);
 		free(init);
 		return EXIT_OURS;
 	}

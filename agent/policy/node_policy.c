@@ -80,19 +80,18 @@ const char *node_policy_text(const struct node_policy *node_policy)
 	return node_policy->text;
 }
 
-static int node_policy_resolve(const char *path, char *out)
-{
-	return realpath(path, out) ? 0 : -1;
-}
-
 int node_policy_build(const struct node_policy *node_policy, const char *image,
 		      const char *build, struct error *err)
 {
+	owned(resolved_paths_clear) struct resolved_paths paths = { 0 };
+	const struct policy_resolver resolver = { resolved_paths_resolve,
+						  &paths };
+
 	return policy_image_check_build(node_policy->policy, image, build,
 					err) < 0
 		       ? -1
 		       : policy_check_folder(node_policy->policy, build,
-					     node_policy_resolve, err);
+					     &resolver, err);
 }
 
 /* The request that this node makes by itself for these devices. */
@@ -162,8 +161,11 @@ int node_policy_check(const struct node_policy *node_policy,
 		      const struct device_binding_source *binding,
 		      const struct task_spec *task,
 		      const struct task_spec *completed,
-		      const struct container_place *place, struct error *err)
+		      const struct container_place *place,
+		      struct resolved_paths *paths, struct error *err)
 {
+	const struct policy_resolver resolver = { resolved_paths_resolve,
+						  paths };
 	owned(cJSON_Delete) cJSON *request = NULL;
 	owned(cJSON_Delete) cJSON *own = NULL;
 
@@ -171,9 +173,9 @@ int node_policy_check(const struct node_policy *node_policy,
 		return 0;
 	if (policy_check_order(node_policy->policy, task, err) < 0 ||
 	    policy_check_needs(node_policy->policy, &task->container.needs,
-			       node_policy_resolve, err) < 0 ||
+			       &resolver, err) < 0 ||
 	    policy_check_folder(node_policy->policy, task->container.build,
-				node_policy_resolve, err) < 0)
+				&resolver, err) < 0)
 		return -1;
 	if (node_policy_check_user(node_policy, completed, place, err) < 0)
 		return -1;
@@ -181,18 +183,21 @@ int node_policy_check(const struct node_policy *node_policy,
 	own = request ? own_request(node_policy, binding, task, place, err)
 		      : NULL;
 	if (!own || policy_check_request(node_policy->policy, request, own,
-					 node_policy_resolve, err) < 0)
+					 &resolver, err) < 0)
 		return -1;
 	return node_policy_check_disk(node_policy, place->out_folder, err);
 }
 
 bool node_policy_suid(const struct node_policy *node_policy,
 		      const struct task_spec *completed,
-		      const struct container_place *place)
+		      const struct container_place *place,
+		      struct resolved_paths *paths)
 {
+	const struct policy_resolver resolver = { resolved_paths_resolve,
+						  paths };
 	owned(cJSON_Delete) cJSON *request =
 		container_body(completed, place, NULL);
 
-	return request && rights_check_suid(node_policy->policy, request,
-					    node_policy_resolve);
+	return request &&
+	       rights_check_suid(node_policy->policy, request, &resolver);
 }

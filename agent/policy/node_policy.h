@@ -6,6 +6,7 @@
 #include "agent/devices/device_binding.h"
 #include "protocol/base/owned.h"
 #include "agent/policy/policy_image.h"
+#include "agent/policy/resolved_paths.h"
 #include "agent/docker/create_body.h"
 
 struct node_policy;
@@ -36,21 +37,23 @@ int node_policy_build(const struct node_policy *node_policy, const char *image,
 		      const char *build, struct error *err);
 
 /* May this task, completed for its devices, run at that place? The disk of
- * place->out_folder must have space for its output. EPERM, ENOSPC
- * (agent/policy/policy_check.h) and others. All but ENOMEM are of class
- * `policy`.
+ * place->out_folder must have space for its output. paths: what is resolved for
+ * the answer. EPERM, ENOSPC (agent/policy/policy_check.h) and others. All but
+ * ENOMEM are of class `policy`.
  */
 int node_policy_check(const struct node_policy *node_policy,
 		      const struct device_binding_source *binding,
 		      const struct task_spec *task,
 		      const struct task_spec *completed,
-		      const struct container_place *place, struct error *err);
+		      const struct container_place *place,
+		      struct resolved_paths *paths, struct error *err);
 
 /* May this task, which node_policy_check() allowed, set setuid and setgid bits
  * and make device nodes (agent/policy/rights_check.h)?
  */
 bool node_policy_suid(const struct node_policy *node_policy,
 		      const struct task_spec *completed,
-		      const struct container_place *place);
+		      const struct container_place *place,
+		      struct resolved_paths *paths);
 
 #endif

@@ -11,7 +11,7 @@
 
 struct check {
 	const struct policy *policy;
-	policy_check_resolve_fn *resolve;
+	const struct policy_resolver *resolver;
 	struct error *err;
 	const struct part *part; /* of the request, being checked */
 	const cJSON *own;        /* the same part of `own` */
@@ -93,7 +93,10 @@ static int policy_check_words(const struct check *check, const cJSON *item)
 static const char *policy_check_resolve_path(const struct check *check,
 					     const char *path, char *out)
 {
-	return check->resolve && check->resolve(path, out) == 0 ? out : path;
+	const struct policy_resolver *resolver = check->resolver;
+
+	return resolver && resolver->fn(resolver->arg, path, out) == 0 ? out
+								       : path;
 }
 
 bool policy_path_below(const char *path, const char *folder)
@@ -135,6 +138,14 @@ static bool may_mount(const struct check *check, const char *path, bool write)
 					      folder)))
 			return true;
 	return false;
+}
+
+bool policy_check_may_write(const struct policy *policy, const char *path,
+			    const struct policy_resolver *resolver)
+{
+	const struct check check = { .policy = policy, .resolver = resolver };
+
+	return policy->any || may_mount(&check, path, true);
 }
 
 static int check_mounts(const struct check *check, const cJSON *item)
@@ -366,11 +377,12 @@ static int check_parts(struct check *check, const struct part *table,
 }
 
 int policy_check_request(const struct policy *policy, const cJSON *request,
-			 const cJSON *own, policy_check_resolve_fn *resolve,
+			 const cJSON *own,
+			 const struct policy_resolver *resolver,
 			 struct error *err)
 {
 	struct check check = { .policy = policy,
-			       .resolve = resolve,
+			       .resolver = resolver,
 			       .err = err };
 
 	if (policy->any)
@@ -386,10 +398,11 @@ int policy_check_request(const struct policy *policy, const cJSON *request,
 /* Tasks. */
 
 int policy_check_folder(const struct policy *policy, const char *build,
-			policy_check_resolve_fn *resolve, struct error *err)
+			const struct policy_resolver *resolver,
+			struct error *err)
 {
 	struct check check = { .policy = policy,
-			       .resolve = resolve,
+			       .resolver = resolver,
 			       .err = err };
 	char path[PATH_MAX], text[POLICY_WORDS_BYTES];
 
@@ -402,10 +415,11 @@ int policy_check_folder(const struct policy *policy, const char *build,
 }
 
 int policy_check_needs(const struct policy *policy, const struct strings *needs,
-		       policy_check_resolve_fn *resolve, struct error *err)
+		       const struct policy_resolver *resolver,
+		       struct error *err)
 {
 	struct check check = { .policy = policy,
-			       .resolve = resolve,
+			       .resolver = resolver,
 			       .err = err };
 	char path[PATH_MAX], text[POLICY_WORDS_BYTES];
 

@@ -20,9 +20,14 @@
 #include <cjson/cJSON.h>
 
 /* Resolve the links of a path into out, of PATH_MAX bytes. -1: it cannot be
- * resolved; then the path is checked as it is.
+ * resolved; then the path is checked as it is. No resolver (NULL): links are
+ * not resolved.
  */
-typedef int policy_check_resolve_fn(const char *path, char *out);
+typedef int policy_check_resolve_fn(void *arg, const char *path, char *out);
+struct policy_resolver {
+	policy_check_resolve_fn *fn;
+	void *arg;
+};
 
 /* Is the path the folder, or below it? Both must be resolved. */
 bool policy_path_below(const char *path, const char *folder);
@@ -37,17 +42,24 @@ int policy_check_order(const struct policy *policy,
  * folder are always allowed.
  */
 int policy_check_folder(const struct policy *policy, const char *build,
-			policy_check_resolve_fn *resolve, struct error *err);
+			const struct policy_resolver *resolver,
+			struct error *err);
 
 /* May the node check that these paths exist? Only if the job could mount them.
  * The error does not depend on whether a path exists.
  */
 int policy_check_needs(const struct policy *policy, const struct strings *needs,
-		       policy_check_resolve_fn *resolve, struct error *err);
+		       const struct policy_resolver *resolver,
+		       struct error *err);
+
+/* May a container write to this path, in which no links are left? */
+bool policy_check_may_write(const struct policy *policy, const char *path,
+			    const struct policy_resolver *resolver);
 
 /* Check the create request. */
 int policy_check_request(const struct policy *policy, const cJSON *request,
-			 const cJSON *own, policy_check_resolve_fn *resolve,
+			 const cJSON *own,
+			 const struct policy_resolver *resolver,
 			 struct error *err);
 
 /* Set the policy's limits where the container has none of its own. */

@@ -41,24 +41,25 @@ int rights_check_user(const struct policy *policy, const char *user,
 	return policy_refuse_listed(policy, POLICY_USER, word, err);
 }
 
-static const char *rights_resolve_path(policy_check_resolve_fn *resolve,
+static const char *rights_resolve_path(const struct policy_resolver *resolver,
 				       const char *path, char *out)
 {
-	return resolve && resolve(path, out) == 0 ? out : path;
+	return resolver && resolver->fn(resolver->arg, path, out) == 0 ? out
+								       : path;
 }
 
 static bool is_allowed(const struct policy *policy, const char *source,
-		       policy_check_resolve_fn *resolve)
+		       const struct policy_resolver *resolver)
 {
 	char path[PATH_MAX], folder[PATH_MAX];
 
-	source = rights_resolve_path(resolve, source, path);
+	source = rights_resolve_path(resolver, source, path);
 	for (size_t i = 0; i < policy->mounts_count; i++) {
 		const struct policy_mount *mount = &policy->mounts[i];
 
 		if (mount->write && mount->suid &&
 		    policy_path_below(source,
-				      rights_resolve_path(resolve, mount->host,
+				      rights_resolve_path(resolver, mount->host,
 							  folder)))
 			return true;
 	}
@@ -66,7 +67,7 @@ static bool is_allowed(const struct policy *policy, const char *source,
 }
 
 bool rights_check_suid(const struct policy *policy, const cJSON *request,
-		       policy_check_resolve_fn *resolve)
+		       const struct policy_resolver *resolver)
 {
 	const cJSON *host = json_get(request, "HostConfig");
 	bool found = false;
@@ -81,7 +82,7 @@ bool rights_check_suid(const struct policy *policy, const cJSON *request,
 			    CONTAINER_OUT))
 			continue;
 		if (!is_allowed(policy, json_get_text_or_empty(mount, "Source"),
-				resolve))
+				resolver))
 			return false;
 		found = true;
 	}

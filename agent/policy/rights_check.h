@@ -22,6 +22,6 @@ int rights_check_user(const struct policy *policy, const char *user,
  * output, is below such mounts, too.
  */
 bool rights_check_suid(const struct policy *policy, const cJSON *request,
-		       policy_check_resolve_fn *resolve);
+		       const struct policy_resolver *resolver);
 
 #endif

@@ -218,6 +218,19 @@ bool spool_has(struct spool *spool, const struct task_id *id,
 	return spool_age_ms(spool, id, folder, name) >= 0;
 }
 
+int spool_release(struct spool *spool, const struct task_id *id,
+		  struct error *err)
+{
+	char from[PATH_MAX], to[PATH_MAX];
+
+	path_in(id, SPOOL_IN, "start.new", from);
+	path_in(id, SPOOL_IN, "start", to);
+	if (renameat(spool->fd, from, spool->fd, to) == 0 ||
+	    (errno == ENOENT && spool_has(spool, id, SPOOL_IN, "start")))
+		return 0;
+	return error_errno(err, "%s/%s", spool->root, from);
+}
+
 int64_t spool_age_ms(struct spool *spool, const struct task_id *id,
 		     enum spool_folder folder, const char *name)
 {

@@ -3,7 +3,8 @@
  * <state>/spool/<job>.<attempt>.<rank>/ (0700) holds
  *
  *	task.json	the task_spec, whole; only the agent uses it
- *	in/start	in/ is 0755: what regatta-init is to run (init.h)
+ *	in/start.new	in/ is 0755: what regatta-init is to run (init.h). It
+ *			becomes in/start when the command is released
  *	in/hostfile	the gang's nodes, for a command that wants them
  *	in/NAME		the files of the spec
  *	out/		0777: what the container writes (init.h)
@@ -76,11 +77,18 @@ int spool_read(struct spool *spool, const struct task_id *id,
 	       enum spool_folder folder, const char *name, struct buffer *out,
 	       struct error *err);
 
-/* Does the file exist, of whatever kind? in/start: the order to start was
- * received; out/started: regatta-init has started; out/exit.json: it ended.
+/* Does the file exist, of whatever kind? in/start.new: the order to start was
+ * received; in/start: the command was released; out/started: regatta-init has
+ * started; out/exit.json: it ended.
  */
 bool spool_has(struct spool *spool, const struct task_id *id,
 	       enum spool_folder folder, const char *name);
+
+/* Release the command: in/start.new becomes in/start. Success if that has been
+ * done.
+ */
+int spool_release(struct spool *spool, const struct task_id *id,
+		  struct error *err);
 
 /* Milliseconds since the file was written; -1: there is none. */
 int64_t spool_age_ms(struct spool *spool, const struct task_id *id,

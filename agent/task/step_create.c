@@ -45,6 +45,7 @@ struct container_place step_place(struct task *task, struct task_paths *paths)
 		.cluster = task->services->cluster,
 		.node = task->services->node,
 		.init_program = task->services->init_program,
+		.init_path = task->init_path,
 		.in_folder = paths->in,
 		.out_folder = paths->out,
 		.work_folder = paths->work,
@@ -57,13 +58,14 @@ struct container_place step_place(struct task *task, struct task_paths *paths)
 	};
 }
 
-bool step_allowed(struct task *task, const struct container_place *place)
+bool step_allowed(struct task *task, const struct container_place *place,
+		  struct resolved_paths *paths)
 {
 	struct error err;
 
 	if (node_policy_check(task->services->node_policy,
 			      task->services->binding, &task->spec,
-			      &task->filled, place, &err) == 0)
+			      &task->filled, place, paths, &err) == 0)
 		return true;
 	step_fail(task, err.code == EINVAL ? FAILURE_CREATE : FAILURE_POLICY,
 		  &err);
@@ -76,9 +78,10 @@ static void check_task(struct task *task)
 	const struct preflight_services *services = &task->services->preflight;
 	struct task_paths paths;
 	struct container_place place = step_place(task, &paths);
+	owned(resolved_paths_clear) struct resolved_paths resolved = { 0 };
 	struct error err;
 
-	if (!step_allowed(task, &place))
+	if (!step_allowed(task, &place, &resolved))
 		return;
 	if (preflight_check(services, &task->spec, task->services->folder,
 			    &err) == 0)
@@ -181,6 +184,7 @@ void step_create(struct task *task)
 {
 	struct task_paths paths;
 	struct container_place place = step_place(task, &paths);
+	owned(resolved_paths_clear) struct resolved_paths resolved = { 0 };
 	struct error err;
 	cJSON *body;
 
@@ -189,7 +193,7 @@ void step_create(struct task *task)
 		return;
 	}
 	/* Links and the policy may have changed since the check. */
-	if (!step_allowed(task, &place))
+	if (!step_allowed(task, &place, &resolved))
 		return;
 	body = container_body(&task->filled, &place, &err);
 	if (!body) {

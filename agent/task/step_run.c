@@ -15,6 +15,12 @@ static int task_watch_run(sd_event_source *source,
 {
 	struct task *task = arg;
 
+	/* It has its lock; the call may end the task, and with it the watch. */
+	if (event->len && (event->mask & IN_MODIFY) &&
+	    !strcmp(event->name, "started") && task->step == STEP_START) {
+		step_release(task, 0);
+		return 0;
+	}
 	/* The record is only a hint; the engine reports the end. */
 	if (event->len && !strcmp(event->name, "exit.json"))
 		step_record_seen(task);

@@ -5,13 +5,17 @@
 #include "agent/task/secrets.h"
 #include "agent/task/start_error.h"
 #include "agent/task/task_internal.h"
+#include "protocol/base/log.h"
 #include "protocol/base/secret.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <unistd.h>
 
-#define START_MS 120000 /* start may load gigabytes of image metadata */
+#define INIT_TRIES_MAX 30 /* a second apart, until regatta-init begins */
+#define START_MS 120000   /* start may load gigabytes of image metadata */
 #define HOSTFILE_MAX (4 << 20)
 #define FILE_TEXT_MAX (1 << 20)
 #define SUID_RECORD "suid=1" /* with its NUL: agent/init/init.h */
@@ -99,14 +103,101 @@ static int write_start(struct task *task, const struct container_place *place,
 		return err->code == E2BIG
 			       ? error_prefix(err, "command and environment")
 			       : -1;
-	if (node_policy_suid(task->services->node_policy, &task->filled,
-			     place) &&
+	if (node_policy_suid(task->services->node_policy, &task->filled, place,
+			     &task->paths) &&
 	    buffer_append(&start, SUID_RECORD, sizeof(SUID_RECORD), err) < 0)
 		return -1;
 	if (spool_reserve_record(task->services->spool, &task->id, err) < 0)
 		return -1;
-	return spool_write(task->services->spool, &task->id, SPOOL_IN, "start",
-			   start.data, start.size, err);
+	return spool_write(task->services->spool, &task->id, SPOOL_IN,
+			   "start.new", start.data, start.size, err);
+}
+
+static bool is_released(const struct task *task)
+{
+	return spool_has(task->services->spool, &task->id, SPOOL_IN, "start");
+}
+
+/* 0: nothing differs. EACCES is told, and does not count. */
+static int container_check(const struct task *task, pid_t pid, bool begun,
+			   struct error *err)
+{
+	const char *user = task->filled.container.user;
+	const struct release_check check = {
+		.policy = node_policy_rules(task->services->node_policy),
+		.init_program = task->services->init_program,
+		.user = user ? user : task->image_user,
+		.request = task->request,
+		/* It is opened already, so nothing is added. */
+		.paths = (struct resolved_paths *)&task->paths,
+	};
+
+	if (!begun)
+		return release_check_mounts(&check, pid, err);
+	if (release_check_run(&check, pid, err) == 0)
+		return 0;
+	if (err->code != EACCES)
+		return -1;
+	log_warning("without root the agent cannot compare everything in a "
+		    "container with its policy job=%" PRIu64 " rank=%u: %s",
+		    task->id.job, task->id.rank, err->text);
+	return 0;
+}
+
+static void task_refuse(struct task *task, pid_t pid, const struct error *err)
+{
+	/* Nothing of it has run, and nothing may. */
+	if (pid > 0)
+		kill(pid, SIGKILL);
+	step_fail(task, err->code == EPERM ? FAILURE_POLICY : FAILURE_CREATE,
+		  err);
+}
+
+/* regatta-init has not begun. Something may stand in the way of its folders. */
+static void await_init(struct task *task, pid_t pid)
+{
+	struct error err;
+
+	if (pid > 0 && container_check(task, pid, false, &err) < 0 &&
+	    err.code == EPERM) {
+		task_refuse(task, pid, &err);
+	} else if (task->retries < INIT_TRIES_MAX) {
+		step_retry(task);
+	} else {
+		error_set(&err, ETIMEDOUT,
+			  "regatta-init has not begun in the container");
+		task_refuse(task, pid, &err);
+	}
+}
+
+void step_release(struct task *task, pid_t pid)
+{
+	pid_t holder = spool_holder(task->services->spool, &task->id);
+	struct error err;
+
+	task->engine_started |= pid > 0;
+	if (!is_released(task)) {
+		if (!holder) {
+			if (task->engine_started)
+				await_init(task, pid);
+			return;
+		}
+		/* A process of another PID namespace cannot be looked at. */
+		if (holder > 0 &&
+		    container_check(task, holder, true, &err) < 0) {
+			if (err.code == ESRCH)
+				step_retry(task);
+			else
+				task_refuse(task, holder, &err);
+			return;
+		}
+		if (spool_release(task->services->spool, &task->id, &err) < 0) {
+			task_refuse(task, holder, &err);
+			return;
+		}
+	}
+	if (task->engine_started)
+		task_event(task, EVENT_STARTED);
 }
 
 static void start_done(void *arg, const struct error *err, cJSON *answer)
@@ -116,7 +207,8 @@ static void start_done(void *arg, const struct error *err, cJSON *answer)
 
 	task->call = NULL;
 	if (!err) {
-		task_event(task, EVENT_STARTED);
+		task->engine_started = true;
+		step_release(task, 0);
 	} else if (engine_away(err) ||
 		   spool_holder(task->services->spool, &task->id)) {
 		step_inspect(task); /* it may have been started all the same */
@@ -140,16 +232,27 @@ void step_start(struct task *task)
 		return;
 	}
 	/* The engine follows links at the start, not at the creation of the
-	 * container.
+	 * container. What is resolved here is compared with what it mounts.
 	 */
-	if (!step_allowed(task, &place))
+	cJSON_Delete(take(task->request));
+	resolved_paths_clear(&task->paths);
+	if (!step_allowed(task, &place, &task->paths))
 		return;
-	step_carry_commands(task);
-	/* An adopted task has no address here, but its start file exists. */
-	if (task->address && write_start(task, &place, &err) < 0) {
+	task->request = container_body(&task->filled, &place, &err);
+	if (!task->request) {
 		step_fail(task, FAILURE_CREATE, &err);
 		return;
 	}
+	release_check_prepare(task->request, &task->paths);
+	step_carry_commands(task);
+	/* An adopted task has no address here, but its start file exists. */
+	if (task->address && !is_released(task) &&
+	    write_start(task, &place, &err) < 0) {
+		step_fail(task, FAILURE_CREATE, &err);
+		return;
+	}
+	step_watch(task);
+	task->engine_started = false;
 	task->call =
 		engine_container_start(task->services->engine, task->container,
 				       START_MS, start_done, task, &err);

@@ -7,6 +7,8 @@
 #include "protocol/message/json_get.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,6 +150,7 @@ static struct task *task_make(const struct task_services *services,
 			      const struct task_id *id, struct error *err)
 {
 	struct task *task = error_calloc(sizeof(*task), "task", err);
+	uint64_t random[2];
 
 	if (!task)
 		return NULL;
@@ -155,6 +158,10 @@ static struct task *task_make(const struct task_services *services,
 	task->id = *id;
 	task->port_fd = -1;
 	task->build_fd = -1;
+	randombytes_buf(random, sizeof(random));
+	snprintf(task->init_path, sizeof(task->init_path),
+		 CONTAINER_INIT_PREFIX "%016" PRIx64 "%016" PRIx64, random[0],
+		 random[1]);
 	return task;
 }
 
@@ -186,7 +193,8 @@ struct task *task_adopt(const struct task_services *services,
 	owned(task_free) struct task *task = task_make(services, id, err);
 	const char *state = json_get_text_or_empty(container, "State");
 	bool created = !strcmp(state, "created");
-	bool started;
+	bool runs = !strcmp(state, "running");
+	bool started, released;
 
 	if (!task)
 		return NULL;
@@ -196,26 +204,28 @@ struct task *task_adopt(const struct task_services *services,
 		return NULL;
 	container_name(&task->spec, services->cluster, task->container);
 	started = spool_has(services->spool, id, SPOOL_OUT, "started");
+	released = spool_has(services->spool, id, SPOOL_IN, "start");
 	if (step_concluded(task)) {
 		task->step = STEP_ENDED;
 		step_collect(task);
-	} else if (container && (!created || started)) {
+	} else if (container && (!created || started) && (released || !runs)) {
 		/* A start that is under way is "created" to the engine. */
 		task->step = STEP_RUN;
 		step_watch(task);
 		step_sample(task);
 		step_inspect(task);
-	} else if (started) {
-		step_conclude(task, NULL);
-		task->step = STEP_ENDED;
-		step_collect(task);
 	} else if (container &&
-		   spool_has(services->spool, id, SPOOL_IN, "start")) {
+		   (released ||
+		    spool_has(services->spool, id, SPOOL_IN, "start.new"))) {
 		/* The engine may be starting it, so nothing may be changed in
 		 * it. A second start order is harmless.
 		 */
 		task->step = STEP_START;
 		step_start(task);
+	} else if (started) {
+		step_conclude(task, NULL);
+		task->step = STEP_ENDED;
+		step_collect(task);
 	} else {
 		/* If the logins cannot be opened, the controller sends the
 		 * order again.

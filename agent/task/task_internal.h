@@ -10,6 +10,7 @@
 #include "agent/task/collect.h"
 #include "agent/task/exit_status.h"
 #include "agent/task/preflight.h"
+#include "agent/task/release_check.h"
 #include "agent/task/streams.h"
 #include "agent/task/task.h"
 #include "agent/task/write_watch.h"
@@ -85,6 +86,8 @@ struct task {
 	int build_fd; /* stream of a build's output; -1: closed */
 	int port_fd;  /* holds the rendezvous port until the start */
 	uint32_t port;
+	cJSON *request; /* while it starts: what release_check.h compares */
+	struct resolved_paths paths; /* the same */
 	char *address; /* this and the next: from the start order */
 	uint32_t rendezvous_port;
 	uint64_t start_ms; /* of the gang */
@@ -93,9 +96,11 @@ struct task {
 	struct write_watch *writes; /* while the command runs */
 	struct gang_ssh *ssh; /* while the command runs; NULL: not requested */
 	char reason[200];     /* why it was stopped, in words; or "" */
-	bool forged;          /* another file was in the record's place */
-	bool evidence_stops;  /* tools may pause the processes */
-	bool aborted;         /* its stacks were requested before the stop */
+	char init_path[CONTAINER_INIT_SIZE]; /* if this agent creates it */
+	bool engine_started; /* the engine reports that it runs */
+	bool forged;         /* another file was in the record's place */
+	bool evidence_stops; /* tools may pause the processes */
+	bool aborted;        /* its stacks were requested before the stop */
 	struct exit_status outcome;
 	struct rank_end *ends; /* of its processes, by the record */
 	size_t ends_count;
@@ -134,7 +139,14 @@ void workspace_free(struct workspace *workspace);
 OWNED_POINTER(struct workspace, workspace_free)
 
 /* Does the node's policy allow the task? false: it has failed. */
-bool step_allowed(struct task *task, const struct container_place *place);
+bool step_allowed(struct task *task, const struct container_place *place,
+		  struct resolved_paths *paths);
+
+/* The container runs, or regatta-init has begun in it. Compare it with what the
+ * policy allowed and release its command, unless that has been done. pid: of
+ * its process 1, as the engine reports it; 0: only if regatta-init shows it.
+ */
+void step_release(struct task *task, pid_t pid);
 
 /* Start to pass commands that its ranks run by ssh to the other nodes. */
 void step_carry_commands(struct task *task);

@@ -27,6 +27,8 @@ void step_leave(struct task *task)
 	if (task->fetch)
 		fetch_release(take(task->fetch));
 	workspace_free(take(task->workspace));
+	cJSON_Delete(take(task->request));
+	resolved_paths_clear(&task->paths);
 	loop_timer_stop(task->retry);
 	task->retries = 0;
 }
@@ -83,13 +85,22 @@ static bool go_on_hidden(struct task *task)
 		log_warning("the engine does not report a running container "
 			    "job=%" PRIu64 " rank=%u",
 			    task->id.job, task->id.rank);
-		task_event(task, EVENT_STARTED);
+		task->engine_started = true;
+		step_release(task, 0);
 		return true;
 	}
 	if (task->step == STEP_STOP && holder > 0)
 		kill(holder, SIGTERM);
 	step_retry(task);
 	return true;
+}
+
+/* Of its process 1, as the engine reports it; 0: none. */
+static pid_t container_pid(const cJSON *container)
+{
+	const cJSON *pid = json_get(json_get(container, "State"), "Pid");
+
+	return cJSON_IsNumber(pid) && pid->valueint > 1 ? pid->valueint : 0;
 }
 
 /* Continue from the state that the engine reports. */
@@ -118,7 +129,7 @@ static void task_continue(struct task *task, const cJSON *container,
 	else if (!runs)
 		task_exited(task, container); /* or stopped before it began */
 	else if (task->step == STEP_START)
-		task_event(task, EVENT_STARTED);
+		step_release(task, container_pid(container));
 	else if (task->step == STEP_RUN)
 		step_run(task);
 	else

@@ -23,6 +23,7 @@ static void judge(const struct policy *policy)
 		.cluster = "c",
 		.node = "n",
 		.init_program = "/init",
+		.init_path = "/regatta-0",
 		.in_folder = "/in",
 		.out_folder = "/out",
 		.image = "x",

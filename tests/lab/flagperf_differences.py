@@ -166,7 +166,8 @@ def mounts(folder, ours):
                 missing -= {same[0]}
             elif point in ("/regatta/bin/ssh", "/regatta/bin/scp"):
                 yield "ssh"
-            elif point in ("/regatta/in", "/regatta/out", "/regatta/init"):
+            elif (point in ("/regatta/in", "/regatta/out")
+                  or point.startswith("/regatta-")):
                 yield "folder"
             elif root.endswith("/files" + point) and options.startswith("ro"):
                 yield "profile"

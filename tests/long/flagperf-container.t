@@ -138,10 +138,11 @@ for vendor in "${vendors[@]}"; do
 		capability='capabilities CapAdd null ["SYS_PTRACE"]'$'\n'
 		;;
 	esac
-	is "$(grep -vE '^(log|name|proc|profile|stop) ' <<<"$out")" \
+	is "$(grep -vE '^(log|name|proc|profile|stop) ' <<<"$out" |
+		sed -E 's|/regatta-[0-9a-f]{32}|/regatta-ID|')" \
 		"${capability}capabilities CapDrop null [\"ALL\"]
 init Cmd [\"sleep\",\"infinity\"] null
-init Entrypoint null [\"/regatta/init\"]
+init Entrypoint null [\"/regatta-ID\"]
 init Healthcheck null {\"Test\":[\"NONE\"]}
 init Init true false
 ipc IpcMode \"host\" \"private\"

@@ -16,6 +16,7 @@ static const struct container_place place = {
 	.cluster = "lab",
 	.node = "n1",
 	.init_program = "/opt/init",
+	.init_path = "/regatta-0",
 	.in_folder = "/var/in",
 	.out_folder = "/var/out",
 	.work_folder = "/var/work",
@@ -71,7 +72,7 @@ static void plain_body(void)
 	has(body, "Image",
 	    "\"sha256:0123456789abcdef0123456789abcdef"
 	    "0123456789abcdef0123456789abcdef\"");
-	has(body, "Entrypoint", "[\"/regatta/init\"]");
+	has(body, "Entrypoint", "[\"/regatta-0\"]");
 	has(body, "Cmd", "[]");
 	has(body, "Env", "[]");
 	has(body, "User", NULL);
@@ -88,7 +89,7 @@ static void plain_body(void)
 	has(body, "Labels/regatta.spec", quoted);
 	has(host, "Mounts",
 	    "[{\"Type\":\"bind\",\"Source\":\"/opt/init\","
-	    "\"Target\":\"/regatta/init\",\"ReadOnly\":true},"
+	    "\"Target\":\"/regatta-0\",\"ReadOnly\":true},"
 	    "{\"Type\":\"bind\",\"Source\":\"/var/in\","
 	    "\"Target\":\"/regatta/in\",\"ReadOnly\":true},"
 	    "{\"Type\":\"bind\",\"Source\":\"/var/out\","
@@ -494,7 +495,6 @@ static void devices(void)
 		strings_clear(&requests[i].capabilities);
 	}
 	strings_clear(&c->engine_env);
-	is(CONTAINER_INIT, INIT_PROGRAM, "regatta-init is where it says");
 	is(CONTAINER_IN, INIT_IN, "and reads its orders there");
 	is(CONTAINER_OUT, INIT_OUT, "and writes there");
 }

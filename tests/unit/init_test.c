@@ -600,12 +600,6 @@ static void test_start_file_size(void)
 	for (size_t i = 100001; i + 20000 < MAX; i += 20000)
 		memcpy(bytes + i - 1, "\0env=B=", 7);
 	box_init(&box);
-	unlink(box_path(&box, "in/start"));
-	is_int(box_run(&box), 125, "no start file: 125");
-	ok(box_error(&box) && strstr(box_error(&box), "in/start: No such file"),
-	   "and the record says so");
-	box_clear(&box);
-	box_init(&box);
 	bytes[MAX - 1] = 0;
 	box_start_bytes(&box, bytes, MAX);
 	is_int(box_run(&box), 0, "a start file of a MiB is read");
@@ -741,11 +735,48 @@ static void test_ssh(void)
 	box_clear(&box);
 }
 
+/* Begin with the start file held back, and wait until the mark is there. */
+static bool begin_held(struct box *box)
+{
+	char held[sizeof(box->path)];
+	struct stat st = { 0 };
+
+	box_init(box);
+	box_script(box, "", "exit 3");
+	snprintf(held, sizeof(held), "%s", box_path(box, "in/held"));
+	if (rename(box_path(box, "in/start"), held) < 0 || !box_begin(box))
+		return false;
+	while (stat(box_path(box, "out/started"), &st) < 0 || !st.st_size)
+		usleep(1000);
+	return true;
+}
+
+static void test_release(void)
+{
+	char held[400];
+	struct box box;
+
+	ok(begin_held(&box), "without a start file it begins");
+	ok(access(box_path(&box, "out/rank-0.log"), F_OK) < 0,
+	   "but no command does");
+	snprintf(held, sizeof(held), "%s", box_path(&box, "in/held"));
+	rename(held, box_path(&box, "in/start"));
+	is_int(box_end(&box), 3, "the file releases the command");
+	box_clear(&box);
+
+	ok(begin_held(&box), "another one");
+	kill(box.pid, SIGTERM);
+	is_int(box_end(&box), 143, "that is told to end before, ends");
+	is_int(box_number(&box, "signal"), SIGTERM, "by that signal");
+	is_int(box_process_count(&box), 0, "and has started nothing");
+	box_clear(&box);
+}
+
 int main(void)
 {
 	bool pid1;
 
-	tap_begin(133);
+	tap_begin(138);
 	if (!box_ready_to_go())
 		return 1;
 	pid1 = box_pid1_allowed();
@@ -770,6 +801,7 @@ int main(void)
 	test_first_failure();
 	test_broken_start_files();
 	test_start_file_size();
+	test_release();
 	test_other_user();
 	test_ssh();
 	test_full_disk();

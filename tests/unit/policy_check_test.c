@@ -18,6 +18,7 @@ static const struct container_place place = {
 	.cluster = "lab",
 	.node = "n1",
 	.init_program = "/opt/init",
+	.init_path = "/regatta-0",
 	.in_folder = "/var/in",
 	.out_folder = "/var/out",
 	.image = ID,
@@ -46,7 +47,7 @@ struct wish {
 };
 
 /* A link, as a container that may write to /data could leave one there. */
-static int resolve(const char *path, char *out)
+static int resolve(void *arg, const char *path, char *out)
 {
 	if (!strcmp(path, "/data/link"))
 		return snprintf(out, PATH_MAX, "/etc") < 0;
@@ -56,6 +57,8 @@ static int resolve(const char *path, char *out)
 		return snprintf(out, PATH_MAX, "/mnt/disk1/a") < 0;
 	return -1;
 }
+
+static const struct policy_resolver resolver = { resolve, NULL };
 
 static struct strings one(const char **word)
 {
@@ -119,7 +122,8 @@ static int judged(struct wish *wish, const struct policy *policy,
 	}
 	policy_check_limit(policy, &task.container);
 	request = container_body(&task, &place, err);
-	rc = request ? policy_check_request(policy, request, own, resolve, err)
+	rc = request ? policy_check_request(policy, request, own, &resolver,
+					    err)
 		     : -1;
 	cJSON_Delete(request);
 	cJSON_Delete(own);

@@ -12,6 +12,7 @@ static const struct container_place place = {
 	.cluster = "c",
 	.node = "n",
 	.init_program = "/lib/init",
+	.init_path = "/regatta-0",
 	.in_folder = "/spool/in",
 	.out_folder = "/spool/out",
 	.image = "x",
@@ -77,12 +78,14 @@ static void test_user_words(void)
 	is_int(rights_check_user(any, "", &err), 0, "no policy: anybody");
 }
 
-static int resolve(const char *path, char *out)
+static int resolve(void *arg, const char *path, char *out)
 {
 	if (!strcmp(path, "/data/away"))
 		return snprintf(out, PATH_MAX, "/home") < 0;
 	return -1;
 }
+
+static const struct policy_resolver resolver = { resolve, NULL };
 
 /* Mounts "PATH" are writable, "-PATH" read-only. */
 static bool suid_allowed(const char *text, const char *first,
@@ -107,7 +110,7 @@ static bool suid_allowed(const char *text, const char *first,
 		task.container.mounts_count++;
 	}
 	request = container_body(&task, &place, NULL);
-	allowed = rights_check_suid(policy, request, resolve);
+	allowed = rights_check_suid(policy, request, &resolver);
 	cJSON_Delete(request);
 	return allowed;
 }
@@ -152,7 +155,7 @@ static void test_needs(void)
 		char *path = T(cases[i].path), want[120];
 		const struct strings needs = { &path, 1 };
 		struct error err = { 0 };
-		int rc = policy_check_needs(policy, &needs, resolve, &err);
+		int rc = policy_check_needs(policy, &needs, &resolver, &err);
 
 		snprintf(want, sizeof(want),
 			 "mounts: %s is not allowed; p.yaml allows /data "
@@ -160,7 +163,7 @@ static void test_needs(void)
 			 path);
 		is(err.text, cases[i].passes ? "" : want, "needs %s: %s", path,
 		   rc < 0 ? "refused" : "passes");
-		ok(policy_check_needs(any, &needs, resolve, &err) == 0,
+		ok(policy_check_needs(any, &needs, &resolver, &err) == 0,
 		   "no policy: any path");
 	}
 }
