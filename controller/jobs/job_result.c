@@ -1,5 +1,4 @@
 /* job_result.c - the stored result of a job that has ended.
-#include "protocol/message/stream_index.h"
  */
 #include "controller/jobs/job_result.h"
 #include "controller/causes/failure_patterns.h"
@@ -84,6 +83,20 @@ static int add_format_warnings(const struct job *job, struct result_inputs *to,
 		     : 0;
 }
 
+/* Who was slow while the job ran, if its ranks were looked at. */
+static int add_straggler(const struct job *job, struct result_inputs *to,
+			 struct error *err)
+{
+	struct reason seen;
+
+	/* The stacks of a failed job are those of its end. */
+	if ((job->failure && job->failure != FAILURE_CANCELLED) ||
+	    !evidence_reason(job, &seen) || !*seen.node)
+		return 0;
+	return remark_add(&to->warnings, &to->warnings_count,
+			  SAID(STRAGGLER, .words = { seen.line }), err);
+}
+
 static void add_reference(const struct gang *gang, struct result_inputs *to)
 {
 	const struct measure_spec *measure = &gang->spec.measure;
@@ -145,6 +158,7 @@ static int make_result(const struct job *job, const struct usage *const *list,
 	if (add_usage(gang, list, &input.usage, err) < 0 ||
 	    gang_warnings(gang, &input.inputs.warnings,
 			  &input.inputs.warnings_count, err) < 0 ||
+	    add_straggler(job, &input.inputs, err) < 0 ||
 	    add_format_warnings(job, &input.inputs, err) < 0)
 		return -1;
 	return result_compute(&input, to, err);

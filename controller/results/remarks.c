@@ -199,6 +199,11 @@ static const struct {
 		"node",
 		{ "{a}: {b}",
 		  "{a}：{b}" } },
+	[REMARK_STRAGGLER] = {
+		"straggler",
+		{ "the last look at its running ranks found one that the "
+		  "others waited for: {a}",
+		  "最后一次查看运行中的 rank 时，其他 rank 在等待其中一个：{a}" } },
 	[REMARK_FORMATS_TIED] = {
 		"formats-tied",
 		{ "two formats match the log equally well, but read "

@@ -59,7 +59,8 @@ enum remark_code {
 	/* Of nodes: their values. */
 	REMARK_DRIVERS_DIFFER,
 	REMARK_CHIPS_DIFFER,
-	REMARK_NODE, /* node, its warning */
+	REMARK_NODE,      /* node, its warning */
+	REMARK_STRAGGLER, /* the verdict of stacks.h */
 	/* Of the log's format. */
 	REMARK_FORMATS_TIED,
 	REMARK_LINE_UNREAD, /* the line */

@@ -30,7 +30,6 @@ train()
 	must wait_for "((\$(step_of $JOB) > 3))" 60
 }
 
-
 train stacks
 run cli stacks "$JOB" --format json
 like "$(jq -r '[.ranks[] | "\(.rank) \(.node)"] | join(" ")' "$BED/out")" \
@@ -51,6 +50,9 @@ ok 'wait_for "((\$(step_of $JOB) > $step))" 20' \
 	"the job goes on"
 run cli cancel job "$JOB"
 must wait_job "$JOB" cancelled 30
+like "$(job_get "$JOB" '.result.flags[] | select(.code == "straggler").words[0]')" \
+	"^n[12]: rank 2 halted.*; 3 ranks: waiting for" \
+	"its result says who stood still"
 run cli stacks 999
 is "$rc" 2 "of a job that is not there nothing is told"
 # One that stands still, of four that wait for each other.
