@@ -58,7 +58,8 @@ ok 'cmp "$BED/want" "$BED/out"' "and so does the command line print them"
 
 # What the ranks printed says why, and where.
 said="RuntimeError: CUDA out of memory. Tried to allocate 2 GiB"
-must submit_tool reason retries=0 print 1000 , error "$said" , exit 3
+must submit_tool reason retries=0 print 1000 , error "$said" , \
+	error "Watchdog caught collective operation timeout" , exit 3
 failed "$JOB" oom "rank 0 exited with code 3: $said\$" "with its reason"
 is "$(job_get "$JOB" '.reason | "\(.class) \(.rank) \(.stream) \(.line)"')" \
 	"device-oom 0 rank-0 $said" "which stands apart, too"
@@ -74,6 +75,8 @@ run regatta report "$SWEEP"
 like "$(cat "$BED/out")" "Tried to allocate 2 GiB" "and below the report"
 run regatta diagnose "$JOB"
 is "$(head -1 "$BED/out")" "device-oom: $said" "diagnose tells it, too"
+is "$(tail -1 "$BED/out")" "  communication: Watchdog caught collective operation timeout" \
+	"and what else the output shows"
 run regatta diagnose "$exit_job" --format json
 is "$(jq -r '"\(.class) \(.line)"' "$BED/out")" "other null" \
 	"of a job that says nothing it tells no line"

@@ -1,10 +1,12 @@
 /* diagnose.c - diagnose: finds out from its output why a program failed.
  *
  * The controller reads the output of a job when the job ends
- * (controller/jobs/job_reason.h). The output in a file is read here.
+ * (controller/jobs/job_reason.h). The output in a file is read here, and what
+ * else the stream of a job's reason shows.
  */
 #include "controller/causes/causes.h"
 #include "controller/cli/command.h"
+#include "controller/cli/commands/streams.h"
 #include "controller/cli/file_reader.h"
 #include "controller/cli/run/session.h"
 #include "controller/results/json_object.h"
@@ -15,6 +17,8 @@
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
+
+#define OTHERS_BYTES ((uint64_t)1 << 20) /* that are read for them */
 
 static int diagnose_feed(const void *piece, size_t size, void *arg,
 			 struct error *err)
@@ -75,27 +79,35 @@ static void diagnose_print(struct cli *cli, const cJSON *diagnosis)
 	{
 		const cJSON *line = row_at(other, "line_number");
 
-		snprintf(before, sizeof(before), "  line %.0f, ",
-			 cJSON_IsNumber(line) ? line->valuedouble : 0);
+		snprintf(before, sizeof(before),
+			 cJSON_IsNumber(line) ? "  line %.0f, " : "  ",
+			 cJSON_GetNumberValue(line));
 		cause_print_line(cli, before, other);
 	}
+}
+
+static struct failure_patterns *diagnose_patterns(struct cli *cli,
+						  struct error *err)
+{
+	char images[PATH_MAX], path[PATH_MAX + sizeof("/failures.yaml")];
+
+	if (cli_images(cli, images, err) < 0)
+		return NULL;
+	snprintf(path, sizeof(path), "%s/failures.yaml", images);
+	return failure_patterns_read(path, err);
 }
 
 /* The diagnosis of a file. */
 static cJSON *diagnose_read_file(struct cli *cli, const char *name,
 				 struct error *err)
 {
-	owned(failure_patterns_free) struct failure_patterns *patterns = NULL;
-	owned(causes_free) struct causes *causes = NULL;
-	char images[PATH_MAX], path[PATH_MAX + sizeof("/failures.yaml")];
+	owned(failure_patterns_free) struct failure_patterns *patterns =
+		diagnose_patterns(cli, err);
+	owned(causes_free) struct causes *causes =
+		patterns ? causes_new(patterns, err) : NULL;
 	struct diagnosis diagnosis;
 	cJSON *document;
 
-	if (cli_images(cli, images, err) < 0)
-		return NULL;
-	snprintf(path, sizeof(path), "%s/failures.yaml", images);
-	patterns = failure_patterns_read(path, err);
-	causes = patterns ? causes_new(patterns, err) : NULL;
 	if (!causes || file_reader_read(name, diagnose_feed, causes, err) < 0 ||
 	    causes_finish(causes, err) < 0)
 		return NULL;
@@ -130,18 +142,75 @@ static cJSON *describe_job(const struct job_info *job)
 	json_add_number(document, "offset", reason->offset, &failed);
 	json_add_text(document, "stream", reason->stream, &failed);
 	json_add_text(document, "how", job->text, &failed);
-	cJSON_AddArrayToObject(document, "others");
 	return document;
+}
+
+static void others_add(cJSON *others, const struct reason_info *reason,
+		       const struct cause *cause, uint64_t from)
+{
+	cJSON *other;
+	bool failed = false;
+
+	if (!cause || (double)(from + cause->offset) == reason->offset)
+		return;
+	other = cJSON_CreateObject();
+	json_add_text(other, "class", causes_class_name(cause->class), &failed);
+	json_add_number(other, "rank",
+			cause->rank == END_UNKNOWN ? (double)NAN
+						   : (double)cause->rank,
+			&failed);
+	json_add_text(other, "line", cause->line, &failed);
+	json_add_number(other, "line_number", NAN, &failed);
+	cJSON_AddItemToArray(others, other);
+}
+
+/* What else the end of the reason's stream shows; nothing, if it is no longer
+ * there.
+ */
+static void others_read(struct cli *cli, struct session *session,
+			const struct job_info *job, cJSON *document)
+{
+	owned(failure_patterns_free) struct failure_patterns *patterns = NULL;
+	owned(causes_free) struct causes *causes = NULL;
+	cJSON *others = cJSON_AddArrayToObject(document, "others");
+	struct diagnosis diagnosis;
+	uint64_t from = 0;
+
+	if (!job->reason || !job->reason->stream)
+		return;
+	for (size_t i = 0; i < job->streams_count; i++)
+		if (!strcmp(job->streams[i].stream, job->reason->stream) &&
+		    job->streams[i].bytes > OTHERS_BYTES)
+			from = job->streams[i].bytes - OTHERS_BYTES;
+	patterns = diagnose_patterns(cli, NULL);
+	causes = patterns ? causes_new(patterns, NULL) : NULL;
+	if (!causes ||
+	    stream_read(session->client, job->job, job->attempt,
+			job->reason->stream, from, diagnose_feed, causes,
+			NULL) < 0 ||
+	    causes_finish(causes, NULL) < 0)
+		return;
+	causes_diagnose(causes, true, &diagnosis);
+	others_add(others, job->reason, diagnosis.cause, from);
+	for (size_t i = 0; i < diagnosis.other_count; i++)
+		others_add(others, job->reason, diagnosis.others[i], from);
 }
 
 static cJSON *read_job(struct cli *cli, uint64_t id, struct error *err)
 {
+	owned(session_clear) struct session session = { 0 };
 	owned(answer_clear) struct answer answer = { 0 };
 	struct message_query query = { .what = QUERY_JOB, .id = id };
+	const struct job_info *job;
+	cJSON *document;
 
-	if (session_query(cli, &query, &answer, err) < 0)
+	if (session_open(&session, cli, err) < 0 ||
+	    client_query(session.client, &query, &answer, err) < 0)
 		return NULL;
-	return describe_job(&((const struct reply_job *)answer.reply)->job);
+	job = &((const struct reply_job *)answer.reply)->job;
+	document = describe_job(job);
+	others_read(cli, &session, job, document);
+	return document;
 }
 
 /* A number is a job, unless there is such a file. */
