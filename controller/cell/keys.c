@@ -250,6 +250,8 @@ const struct key_section key_sections[KEY_SECTIONS] = {
 		"Files of an images folder that are sent with the sweep." },
 	{ "align", KEYS, SHAPE_SWEEP, "{baseline, cells, from_step, tolerance}",
 		"Compare the losses with those of a baseline." },
+	{ "require", KEYS, SHAPE_SWEEP, "[\"FIGURE >= NUMBER\", ...]",
+		"What each cell must reach, such as \"mfu >= 40%\"." },
 };
 /* clang-format on */
 

@@ -146,7 +146,7 @@ struct key_section {
 	const char *form; /* as of a rule */
 	const char *help;
 };
-#define KEY_SECTIONS 16
+#define KEY_SECTIONS 17
 extern const struct key_section key_sections[KEY_SECTIONS]; /* by before */
 
 /* The names of the keys that may stand below one of SHAPE_KNOWN, and a NULL. */

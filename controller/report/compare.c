@@ -33,6 +33,7 @@ static const struct schema compare_loss_schema = SCHEMA(compare_loss,
 	FIELD_FIGURE(compare_difference, ratio_high),                          \
 	FIELD_KNOWN_TRUTH(compare_difference, significant),                    \
 	FIELD_NULLABLE(compare_difference, by),                                \
+	FIELD_FIGURE(compare_difference, resolution_percent),                  \
 	FIELD_MAYBE(compare_difference, loss, compare_loss_schema)
 
 static const struct schema compare_difference_schema =
@@ -147,6 +148,17 @@ struct aligned {
 	struct side sides[COMPARE_SWEEPS_MAX];
 };
 
+/* In percent, of two sides with repeats. */
+static double side_resolution(const struct side *a, const struct side *b)
+{
+	double cv =
+		hypot(mean_cv_percent(&a->rate), mean_cv_percent(&b->rate)) /
+		sqrt(2);
+
+	return mean_resolution(cv,
+			       a->rate.n < b->rate.n ? a->rate.n : b->rate.n);
+}
+
 /* How b differs from a. */
 static int set_difference(struct compare_difference *to, const struct side *a,
 			  const struct side *b, uint64_t from_step,
@@ -163,6 +175,7 @@ static int set_difference(struct compare_difference *to, const struct side *a,
 
 	if (both)
 		ratio = mean_ratio(&b->rate, &a->rate);
+	to->resolution_percent = repeats ? side_resolution(a, b) : (double)NAN;
 	to->ratio = known_figure(ratio.value);
 	to->ratio_low = known_figure(ratio.low);
 	to->ratio_high = known_figure(ratio.high);

@@ -46,6 +46,8 @@ struct compare_difference {
 	uint32_t
 		significant; /* enum truth: the difference exceeds the spread */
 	char *by;            /* "repeats": the source of the spread, "steps" */
+	double resolution_percent; /* the smallest difference that so many
+				      repeats can tell; NAN: not known */
 	struct compare_loss *loss; /* NULL: no step is common */
 };
 

@@ -91,7 +91,19 @@ uint64_t mean_runs(double cv, double difference)
 {
 	uint64_t n = 2;
 
-	while (n <= MEAN_RUNS_MAX && mean_resolution(cv, n) > difference)
+	while (n <= MEAN_RUNS_MAX && !(mean_resolution(cv, n) <= difference))
+		n++;
+	return n > MEAN_RUNS_MAX ? 0 : n;
+}
+
+uint64_t mean_runs_alone(double deviation, double margin)
+{
+	uint64_t n = 2;
+
+	while (n <= MEAN_RUNS_MAX &&
+	       !(t_quantile(PROBABILITY, (uint32_t)(n - 1)) * deviation /
+			 sqrt((double)n) <=
+		 margin))
 		n++;
 	return n > MEAN_RUNS_MAX ? 0 : n;
 }

@@ -49,4 +49,9 @@ double mean_resolution(double cv, uint64_t n);
 #define MEAN_RUNS_MAX 1000
 uint64_t mean_runs(double cv, double difference);
 
+/* How many values one mean needs so that half its interval is at most this;
+ * deviation: of single values. 0: more than MEAN_RUNS_MAX.
+ */
+uint64_t mean_runs_alone(double deviation, double margin);
+
 #endif

@@ -57,8 +57,9 @@ int report_markdown(const struct report_about *about,
 
 /* Append one self-contained HTML page that needs no scripts: the facts of the
  * sweep, its hardware and software, its outcome; the table; charts of all cells
- * and their scaling, of many cells by the keys of their matrix (maps.h); curves; failures with the last lines of their logs; suspect
- * results by cause; the provenance. It has light, dark and print styles.
+ * and their scaling, of many cells by the keys of their matrix (maps.h);
+ * curves; failures with the last lines of their logs; suspect results by cause;
+ * the provenance. It has light, dark and print styles.
  */
 int report_html(const struct report_about *about,
 		const struct report_rows *rows, struct buffer *out,

@@ -169,3 +169,51 @@ int trend_cells_find(const struct trend_sweep *sweeps, size_t count,
 		add_changes(&cells->items[i]);
 	return 0;
 }
+
+static bool has_selected(const struct trend_sweep *sweep, const char *what)
+{
+	ROWS_EACH(row, &sweep->rows)
+	{
+		if (row_rate(row).unit && is_selected(row, what))
+			return true;
+	}
+	return false;
+}
+
+/* Append copies of the rows, which have room. */
+static int trend_copy_rows(const struct trend_sweep *sweep, const char *what,
+			   struct report_rows *to, struct error *err)
+{
+	ROWS_EACH(row, &sweep->rows)
+	{
+		if (!is_selected(row, what))
+			continue;
+		if (codec_copy(&report_row_schema, row, &to->items[to->count],
+			       err) < 0)
+			return -1;
+		to->count++;
+	}
+	return 0;
+}
+
+int trend_rows(const struct trend_sweep *sweeps, size_t count, const char *what,
+	       struct report_rows *last, struct report_rows *before,
+	       const char **name, struct error *err)
+{
+	size_t all = 0, end = count;
+
+	while (end && !has_selected(&sweeps[end - 1], what))
+		end--;
+	for (size_t i = 0; i < end; i++)
+		all += sweeps[i].rows.count;
+	last->items = calloc(all + 1, sizeof(*last->items));
+	before->items = calloc(all + 1, sizeof(*before->items));
+	if (!last->items || !before->items)
+		return error_nomem(err, "trend");
+	for (size_t i = 0; i < end; i++)
+		if (trend_copy_rows(&sweeps[i], what,
+				    i + 1 < end ? before : last, err) < 0)
+			return -1;
+	*name = end ? sweeps[end - 1].about.name : NULL;
+	return rows_gather(before, err);
+}

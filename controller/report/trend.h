@@ -57,4 +57,12 @@ int trend_cells_find(const struct trend_sweep *sweeps, size_t count,
 		     const char *what, struct trend_cells *cells,
 		     struct error *err);
 
+/* Copy the rows of these cells: those of the last sweep that has any, whose
+ * name *name borrows, and those of all sweeps before it, each cell's next to
+ * each other. The caller clears both, also after a failure: ENOMEM.
+ */
+int trend_rows(const struct trend_sweep *sweeps, size_t count, const char *what,
+	       struct report_rows *last, struct report_rows *before,
+	       const char **name, struct error *err);
+
 #endif

@@ -1,5 +1,6 @@
-/* about.c - reads the keys `about` and `align` of a sweep. */
+/* about.c - reads the keys `about`, `align` and `require` of a sweep. */
 #include "controller/sweep/about.h"
+#include "controller/report/requirement.h"
 #include "protocol/message/codec.h"
 
 #include <string.h>
@@ -115,21 +116,53 @@ static int read_align(const struct value *map, cJSON *to, struct error *err)
 	return read_baseline(baseline, to, err);
 }
 
+/* A text, or a list of them. */
+static int read_require(const struct value *list, cJSON *to, struct error *err)
+{
+	bool single = value_kind(list) == VALUE_SCALAR;
+	size_t count = single ? 1 : value_count(list);
+	cJSON *texts = cJSON_AddArrayToObject(to, "require");
+	struct requirement requirement;
+	struct error why;
+	const char *text;
+
+	if (!single && value_expect(list, VALUE_LIST, err) < 0)
+		return -1;
+	if (count > REQUIREMENTS_MAX)
+		return value_error(list, err,
+				   "%zu requirements; expected at "
+				   "most %d",
+				   count, REQUIREMENTS_MAX);
+	for (size_t i = 0; i < count; i++) {
+		const struct value *item = single ? list : value_at(list, i);
+
+		if (value_string(item, REQUIREMENT_TEXT, &text, err) < 0)
+			return -1;
+		if (requirement_parse(text, &requirement, &why) < 0)
+			return value_error(item, err, "%s", why.text);
+		if (!cJSON_AddItemToArray(texts, cJSON_CreateString(text)))
+			return error_nomem(err, "require");
+	}
+	return 0;
+}
+
 int about_read(const struct value *root, cJSON **about, struct error *err)
 {
 	const struct value *texts = value_get(root, "about");
 	const struct value *align = value_get(root, "align");
+	const struct value *require = value_get(root, "require");
 	owned(cJSON_Delete) cJSON *to = NULL;
 
 	*about = NULL;
-	if (!texts && !align)
+	if (!texts && !align && !require)
 		return 0;
 	to = cJSON_CreateObject();
 	if (!to)
 		return error_nomem(err, "about");
 	if ((texts && about_read_texts(texts, to, err) < 0) ||
-	    (align &&
-	     read_align(align, cJSON_AddObjectToObject(to, "align"), err) < 0))
+	    (align && read_align(align, cJSON_AddObjectToObject(to, "align"),
+				 err) < 0) ||
+	    (require && read_require(require, to, err) < 0))
 		return -1;
 	*about = take(to);
 	return 0;

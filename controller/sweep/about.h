@@ -1,5 +1,5 @@
-/* about.h - reads the keys `about` and `align` of a sweep, which only reports
- * use.
+/* about.h - reads the keys `about`, `align` and `require` of a sweep, which
+ *only reports use.
  *
  *	about:			# texts for report pages
  *	  task: ...
@@ -14,6 +14,10 @@
  *	  from_step: 21		# default
  *	  tolerance: 2%		# default; of the mean relative difference
  *
+ *	require:		# what every cell must reach
+ *(report/requirement.h)
+ *	  - mfu >= 40%
+ *
  * They do not change what runs, and are not part of a cell's key.
  */
 #ifndef CONTROLLER_SWEEP_ABOUT_H
@@ -27,8 +31,8 @@
 #define ABOUT_TEXT_MAX 1000 /* bytes of a text */
 
 /* {texts..., "align": {"job": 17 or "values": {...}, "cells": {...},
- * "from_step": 21, "tolerance": 0.02}} to *about, which the caller deletes;
- * NULL: the file says nothing. Errors name file and line.
+ * "from_step": 21, "tolerance": 0.02}, "require": [texts...]} to *about, which
+ * the caller deletes; NULL: the file says nothing. Errors name file and line.
  */
 int about_read(const struct value *root, cJSON **about, struct error *err);
 

@@ -81,4 +81,56 @@ echo '{"rows": [{"cell": 3}]}' >"$BED/bad.json"
 run cli report 3 --baseline "$BED/bad.json"
 is "$rc" 2 "a file that is no report is refused"
 like "$err" 'bad.json: row 1: cell: ' "with the fault"
+
+# A gate: requirements, their verdicts, their exit status.
+run cli report 3 --require 'rate >= 5' --junit "$BED/good.xml"
+is "$rc" 0 "what is met exits with 0"
+like "$err" 'pass +rate >= 5: 2 of 2 cells' "each requirement has its line"
+run cli report 3 --require 'rate >= 15' --require 'cv <= 1%' --junit "$BED/j.xml"
+is "$rc" 1 "what is not exits with 1"
+like "$err" 'fail +rate >= 15: rate=10: 10 \(a single run\)' "and says so"
+like "$err" 'cannot tell +cv <= 1%: rate=10: .*2 runs would tell' \
+	"or how many runs would tell"
+like "$(<"$BED/j.xml")" '<testsuite name="cells" tests="4" failures="2" errors="2">' \
+	"JUnit XML has a test for each"
+run cli report 3 --require 'rate = 5'
+is "$rc" 2 "what is no requirement is refused"
+run cli report 3 --baseline "$BED/last.json" --require 'rate >= 50% of baseline'
+like "$err" 'pass +rate >= 50% of baseline: 2 of 2 cells' \
+	"an earlier report can be the baseline"
+
+# fall RATE: a sweep whose rate falls, as in a nightly run
+fall()
+{
+	mkdir -p "$BED/host/fall"
+	lines 1 40 "$1" >"$BED/host/fall/log"
+	cat >"$BED/fall.yaml" <<-END
+		sweep: fall
+		image: $TOOL_IMAGE
+		log: auto
+		model: gpt-nano
+		require: [rate >= 50]
+		mounts: [{host: $BED/host/fall, container: /host}]
+		command: [/tool, show, /host/log]
+	END
+	run cli submit "$BED/fall.yaml" --wait
+}
+fall 80.0
+is "$rc" 0 "a sweep that meets its requirements"
+run cli trend gpt-nano
+is "$rc" 0 "a trend of one sweep is none"
+fall 40.0
+is "$rc" 1 "one that does not"
+like "$err" 'fail +rate >= 50: .*40 ' "says which"
+run cli trend gpt-nano --require 'rate >= 97% of baseline'
+is "$rc" 1 "a trend exits with 1 on a regression"
+like "$err" 'regression: .*-50\.0 % in sweep 5' "and names it"
+like "$err" 'fail +rate >= 97% of baseline: .*50\.00 %' \
+	"its baseline are the earlier sweeps"
+run cli compare 4 5 --require 'rate >= 97% of baseline'
+is "$rc" 1 "so does a comparison"
+sed -i 's/rate >= 50/rate => 50/' "$BED/fall.yaml"
+run cli submit "$BED/fall.yaml"
+is "$rc" 2 "a sweep with a requirement that is none is refused"
+like "$err" "fall.yaml:5: require.*'rate => 50' is not valid here" "with its line"
 done_testing

@@ -1,6 +1,7 @@
 /* compare.c - compare: compares sweeps with the first one, cell by cell.
  */
 #include "controller/cli/command.h"
+#include "controller/cli/commands/gate.h"
 #include "controller/cli/commands/results.h"
 #include "controller/cli/run/session.h"
 #include "controller/report/compare.h"
@@ -15,6 +16,8 @@
 struct compare_options {
 	struct options common;
 	uint64_t from_step;
+	struct option_list require;
+	const char *junit;
 };
 
 /* "2068 ± 12 n=3"; the number of runs is left out if it is 1. */
@@ -48,6 +51,10 @@ static void verdict_cell(struct table *table,
 
 	if (difference->significant == TRUTH_UNKNOWN)
 		table_cell(table, FAINT, "-");
+	else if (difference->significant == TRUTH_NO &&
+		 isfinite(difference->resolution_percent))
+		table_cell(table, PLAIN, "same (to %.1f %%)",
+			   difference->resolution_percent);
 	else if (difference->significant == TRUTH_NO)
 		table_text(table, "same");
 	else
@@ -102,6 +109,7 @@ static void comparison_explain(struct cli *cli)
 {
 	cli_say(cli, "same: the difference is within the spread of the "
 		     "repeats (or of the steps)");
+	cli_say(cli, "to x %%: what so many repeats can tell apart");
 	cli_say(cli, "ratio: with its 95 %% interval, if both have repeats");
 	cli_say(cli, "loss: mean difference (largest)");
 }
@@ -252,6 +260,19 @@ static int sweeps_fetch(struct cli *cli, struct sweeps *sweeps,
 	return 0;
 }
 
+/* Judge the last sweep, with the first one as baseline. 1: all pass, or nothing
+ * is required.
+ */
+static int sweeps_judge(struct cli *cli, const struct sweeps *sweeps,
+			const struct gate *gate, struct error *err)
+{
+	struct report_about about = sweeps->about[cli->arg_count - 1].about;
+
+	about.baseline = &sweeps->rows[0];
+	return gate_judge(cli, gate, &about, &sweeps->rows[cli->arg_count - 1],
+			  err);
+}
+
 static int compare_command(struct cli *cli, struct error *err)
 {
 	owned(sweeps_clear) struct sweeps sweeps = { 0 };
@@ -259,9 +280,11 @@ static int compare_command(struct cli *cli, struct error *err)
 	const struct report_rows *rows[COMPARE_SWEEPS_MAX];
 	const struct compare_options *given = cli->given;
 	uint64_t from = given->from_step;
+	struct gate gate;
 	int rc;
 
-	if (sweeps_fetch(cli, &sweeps, err) < 0)
+	if (gate_read(&gate, &given->require, given->junit, err) < 0 ||
+	    sweeps_fetch(cli, &sweeps, err) < 0)
 		return -1;
 	for (size_t i = 0; i < cli->arg_count; i++)
 		rows[i] = &sweeps.rows[i];
@@ -278,8 +301,12 @@ static int compare_command(struct cli *cli, struct error *err)
 		rc = print_text(cli, &cells, err);
 	if (rc < 0)
 		return -1;
+	fflush(cli->out);
+	rc = sweeps_judge(cli, &sweeps, &gate, err);
+	if (rc < 0)
+		return -1;
 	if (compare_shared(&cells))
-		return EXIT_GOOD;
+		return rc ? EXIT_GOOD : EXIT_WORK_FAILED;
 	cli_say(cli, "sweep %s has no cell in common with %s", cli->args[0],
 		cli->arg_count == 2 ? "the other" : "any other");
 	return EXIT_WORK_FAILED;
@@ -291,6 +318,7 @@ static const struct option_rule rules[] = {
 		 "N"),
 	  .max = UINT32_MAX,
 	  .help = "compare the losses from this step on (21)" },
+	OPTIONS_GATE(compare_options),
 	OPTION_STATE,
 	OPTION_FORMAT(formats_page, "text, json, or html with charts"),
 	{ 0 },
@@ -309,7 +337,9 @@ const struct command command_compare = {
 		"Compares cells with the same values. For each cell it prints "
 		  "the ratio of the rates, whether the difference exceeds the "
 		  "spread, and the difference of the losses. With repeats, "
-		  "the ratio has a 95 % interval. The exit status is 1 if no "
+		  "the ratio has a 95 % interval. "
+		  "Requirements are of the last sweep, with the first one as "
+		  "baseline. The exit status is 1 if one is not met, or no "
 		  "cell of the first sweep is in another one.",
 	.example = "regatta compare 3 7",
 	.fn = compare_command,

@@ -1,6 +1,7 @@
 /* report.c - report: prints the result table of a sweep.
  */
 #include "controller/cli/command.h"
+#include "controller/cli/commands/gate.h"
 #include "controller/cli/commands/results.h"
 #include "controller/cli/run/session.h"
 #include "controller/report/translations.h"
@@ -14,6 +15,8 @@ struct report_options {
 	const char *style;
 	const char *language;
 	const char *baseline;
+	struct option_list require;
+	const char *junit;
 	bool runs;
 	bool recompute;
 };
@@ -22,6 +25,7 @@ static int report_command(struct cli *cli, struct error *err)
 {
 	owned(session_clear) struct session session = { 0 };
 	const struct report_options *given = cli->given;
+	struct gate gate;
 	struct results_form form = {
 		.format = cli->options->format,
 		.reference = given->style && !strcmp(given->style, "reference"),
@@ -29,8 +33,10 @@ static int report_command(struct cli *cli, struct error *err)
 		.recompute = given->recompute,
 		.runs = given->runs,
 		.baseline = given->baseline,
+		.gate = &gate,
 	};
 	uint64_t sweep;
+	int rc;
 
 	if (cli_id(cli->args[0], "sweep", &sweep, err) < 0)
 		return -1;
@@ -44,10 +50,11 @@ static int report_command(struct cli *cli, struct error *err)
 		return error_set(err, EINVAL,
 				 "--language is valid only with --style "
 				 "reference");
-	if (session_open(&session, cli, err) < 0 ||
-	    results_print(cli, session.client, sweep, &form, err) < 0)
+	if (gate_read(&gate, &given->require, given->junit, err) < 0 ||
+	    session_open(&session, cli, err) < 0)
 		return -1;
-	return EXIT_GOOD;
+	rc = results_print(cli, session.client, sweep, &form, err);
+	return rc < 0 ? -1 : rc ? EXIT_WORK_FAILED : EXIT_GOOD;
 }
 
 /* clang-format off */
@@ -66,6 +73,7 @@ static const struct option_rule rules[] = {
 		 "CELL|SWEEP|FILE"),
 	  .help = "compare each cell with this cell, with the same cell of "
 		  "another sweep, or of a report's JSON" },
+	OPTIONS_GATE(report_options),
 	{ OPTION(report_options, "recompute", 0, OPTION_FLAG, recompute, NULL),
 	  .help = "compute the results again from the stored logs, and list "
 		  "differences" },
@@ -84,7 +92,9 @@ const struct command command_report = {
 	.options_size = sizeof(struct report_options),
 	.summary = "print the result table of a sweep",
 	.help =
-		"Unfinished jobs are shown with their state.",
+		"Unfinished jobs are shown with their state. With repeats, a row is a "
+		  "cell: the mean of its runs. The exit status is 1 if a "
+		  "requirement, also of the sweep, is not met.",
 	.example = "regatta report 3 --format csv > results.csv",
 	.fn = report_command,
 };

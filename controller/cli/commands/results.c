@@ -5,6 +5,7 @@
 #include "controller/cli/commands/recompute_results.h"
 #include "controller/view/render.h"
 #include "controller/cli/commands/baseline.h"
+#include "controller/cli/commands/gate.h"
 #include "controller/report/anomalies.h"
 #include "controller/report/cells.h"
 #include "controller/report/columns.h"
@@ -457,6 +458,7 @@ int results_print(struct cli *cli, struct client *client, uint64_t sweep,
 	owned(baseline_clear) struct baseline baseline = { 0 };
 	struct results_form full = *form;
 	bool html = form->format && !strcmp(form->format, "html");
+	int passed;
 
 	if (results_fetch(client, sweep, html, &rows, err) < 0 ||
 	    (form->recompute && recompute(cli, client, &rows, err) < 0) ||
@@ -469,5 +471,10 @@ int results_print(struct cli *cli, struct client *client, uint64_t sweep,
 	if (form->baseline && baseline_fetch(client, form->baseline, &baseline,
 					     &about.about, err) < 0)
 		return -1;
-	return results_show(cli, &rows, &full, err);
+	if (results_show(cli, &rows, &full, err) < 0)
+		return -1;
+	fflush(cli->out);
+	passed = gate_judge(cli, form->gate ? form->gate : &(struct gate){ 0 },
+			    full.about, &rows, err);
+	return passed < 0 ? -1 : !passed;
 }

@@ -42,15 +42,18 @@ int results_add_tails(struct client *client, struct report_rows *rows,
 		      struct error *err);
 
 /* The form of the report. Texts are borrowed; NULL: the default. */
+struct gate;
+
 struct results_form {
 	const char *format;   /* "markdown" (default), "csv", "json", "html" */
 	bool reference;       /* the page of controller/report/reference.h */
 	const char *language; /* of the reference page: "en" (default), "zh" */
 	const struct report_about *about; /* NULL: nothing is known */
 	/* Of results_print(): */
-	bool recompute;       /* from the stored logs */
-	bool runs;            /* show single runs */
-	const char *baseline; /* baseline.h; NULL: none */
+	bool recompute;          /* from the stored logs */
+	bool runs;               /* show single runs */
+	const char *baseline;    /* baseline.h; NULL: none */
+	const struct gate *gate; /* gate.h; NULL: only that of the sweep */
 };
 
 /* Append the report to *out. */
@@ -70,7 +73,9 @@ int results_table(struct cli *cli, const struct report_about *about,
 int results_show(struct cli *cli, const struct report_rows *rows,
 		 const struct results_form *form, struct error *err);
 
-/* Fetch and print the rows; HTML pages include curves. */
+/* Fetch and print the rows, and judge them. HTML pages include curves. 1: a
+ * requirement is not met.
+ */
 int results_print(struct cli *cli, struct client *client, uint64_t sweep,
 		  const struct results_form *form, struct error *err);
 

@@ -2,6 +2,7 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/fetch.h"
+#include "controller/cli/commands/gate.h"
 #include "controller/cli/commands/results.h"
 #include "controller/cli/logins.h"
 #include "controller/view/render.h"
@@ -420,6 +421,7 @@ static int fetch_files(struct run *run, struct error *err)
 	return 0;
 }
 
+/* 1: a requirement of the sweep is not met. */
 static int run_report(struct run *run, struct error *err)
 {
 	owned(report_rows_clear) struct report_rows rows = { 0 };
@@ -427,6 +429,8 @@ static int run_report(struct run *run, struct error *err)
 	owned(results_about_clear) struct results_about about = { 0 };
 	struct results_form form = { .format = run->cli->options->format,
 				     .about = &about.about };
+	const struct gate none = { 0 };
+	int passed;
 
 	if (results_fetch(run->client, run->sweep, false, &rows, err) < 0 ||
 	    results_fetch(run->client, run->sweep, true, &curves, err) < 0 ||
@@ -444,12 +448,13 @@ static int run_report(struct run *run, struct error *err)
 			 err) < 0)
 		return -1;
 	fflush(run->cli->out);
+	passed = gate_judge(run->cli, &none, &about.about, &rows, err);
 	cli_say(run->cli,
 		"report: %s/report.html, report.md, report.csv, report.json",
 		run->setup.folder.path);
 	cli_say(run->cli, "logs: %s/controller/logs/JOB/ATTEMPT/rank-N.log",
 		run->setup.folder.path);
-	return fetch_files(run, err);
+	return passed < 0 || fetch_files(run, err) < 0 ? -1 : !passed;
 }
 
 /* --keep: keep the daemons running until a signal comes. */
@@ -494,9 +499,11 @@ static int run_finish(struct run *run, struct error *err)
 	size_t jobs = watch_jobs(run->watch);
 	size_t completed = watch_completed(run->watch);
 	bool cancelled = run->interrupts > 0 || run->left;
+	int unmet;
 
 	watch_free(take(run->watch));
-	if (run_report(run, err) < 0)
+	unmet = run_report(run, err);
+	if (unmet < 0)
 		return -1;
 	cli_say(run->cli, "%zu of %zu jobs completed", completed, jobs);
 	if (run_options_given(run->cli)->keep && !cancelled &&
@@ -505,8 +512,9 @@ static int run_finish(struct run *run, struct error *err)
 	daemons_stop(run->daemons);
 	if (!cancelled || completed == jobs)
 		return note_outcome(run,
-				    completed == jobs ? EXIT_GOOD
-						      : EXIT_WORK_FAILED,
+				    completed == jobs && !unmet
+					    ? EXIT_GOOD
+					    : EXIT_WORK_FAILED,
 				    err);
 	cli_say(run->cli, "stopped; nothing is running any more");
 	tell_how_on(run);

@@ -46,6 +46,7 @@ static int wait_for(struct cli *cli, struct client *client, uint64_t sweep,
 		watch_new(cli, client, sweep, err);
 	struct results_form form = { .format = cli_format(cli, "json") ? "json"
 								       : NULL };
+	int unmet;
 
 	if (!watch)
 		return -1;
@@ -56,9 +57,10 @@ static int wait_for(struct cli *cli, struct client *client, uint64_t sweep,
 		say_how_back(cli, sweep);
 		return EXIT_INTERRUPTED;
 	}
-	if (results_print(cli, client, sweep, &form, err) < 0)
+	unmet = results_print(cli, client, sweep, &form, err);
+	if (unmet < 0)
 		return -1;
-	return watch_verdict(watch);
+	return unmet ? EXIT_WORK_FAILED : watch_verdict(watch);
 }
 
 static int submit_command(struct cli *cli, struct error *err)

@@ -1,6 +1,7 @@
 /* trend.c - trend: shows the rate of a cell over all sweeps.
  */
 #include "controller/cli/command.h"
+#include "controller/cli/commands/gate.h"
 #include "controller/cli/commands/results.h"
 #include "controller/cli/run/session.h"
 #include "controller/report/trend.h"
@@ -15,6 +16,8 @@
 struct trend_options {
 	struct options common;
 	uint64_t last;
+	struct option_list require;
+	const char *junit;
 };
 
 /* The sweeps that are read, and their rows. */
@@ -121,12 +124,56 @@ static int trends_print_cell(struct cli *cli, const struct trend_cell *cell,
 	return cli_print_table(cli, "", &table, droppable, err);
 }
 
+/* Say which cells are slower in their last sweep. */
+static bool trends_fell(struct cli *cli, const struct trend_cells *cells)
+{
+	bool fell = false;
+
+	for (size_t i = 0; i < cells->count; i++) {
+		const struct trend_cell *cell = &cells->items[i];
+		const struct trend_point *last =
+			&cell->points[cell->points_count - 1];
+
+		if (!last->regression)
+			continue;
+		fell = true;
+		cli_say(cli, "regression: %s: %+.1f %% in sweep %llu",
+			cell->cell ? cell->cell : "-", last->change_percent,
+			(unsigned long long)last->sweep);
+	}
+	return fell;
+}
+
+/* 1: no cell fell in its last sweep, and all requirements of the last sweep are
+ * met, with the earlier ones as baseline.
+ */
+static int trends_judge(struct cli *cli, const struct read_sweeps *sweeps,
+			const struct trend_cells *cells,
+			const struct gate *gate, struct error *err)
+{
+	owned(report_rows_clear) struct report_rows last = { 0 },
+						    before = { 0 };
+	struct report_about about = { .baseline = &before };
+	bool fell = trends_fell(cli, cells);
+	int passed;
+
+	if (trend_rows(sweeps->items, sweeps->count, cli->args[0], &last,
+		       &before, &about.name, err) < 0)
+		return -1;
+	passed = gate_judge(cli, gate, &about, &last, err);
+	return passed < 0 ? -1 : passed && !fell;
+}
+
 static int trend_command(struct cli *cli, struct error *err)
 {
 	owned(read_sweeps_clear) struct read_sweeps sweeps = { 0 };
 	owned(trend_cells_clear) struct trend_cells cells = { 0 };
+	const struct trend_options *given = cli->given;
+	struct gate gate;
+	int passed;
 
-	if (trends_read_all(cli, &sweeps, err) < 0 ||
+	if (gate_read(&gate, &given->require, given->junit, err) < 0 ||
+	    trends_read_all(cli, &sweeps, err) < 0 ||
 	    trend_cells_find(sweeps.items, sweeps.count, cli->args[0], &cells,
 			     err) < 0)
 		return -1;
@@ -140,8 +187,13 @@ static int trend_command(struct cli *cli, struct error *err)
 		if (trends_print_cell(cli, &cells.items[i], err) < 0)
 			return -1;
 	}
+	fflush(cli->out);
+	passed = cells.count ? trends_judge(cli, &sweeps, &cells, &gate, err)
+			     : 1;
+	if (passed < 0)
+		return -1;
 	if (cells.count)
-		return EXIT_GOOD;
+		return passed ? EXIT_GOOD : EXIT_WORK_FAILED;
 	cli_say(cli, "no completed cell of the last %zu sweeps is of %s",
 		sweeps.count, cli->args[0]);
 	return EXIT_WORK_FAILED;
@@ -152,6 +204,7 @@ static const struct option_rule rules[] = {
 	{ OPTION(trend_options, "last", 0, OPTION_NUMBER, last, "N"),
 	  .min = 1, .max = 1000,
 	  .help = "read the last N sweeps (50)" },
+	OPTIONS_GATE(trend_options),
 	OPTION_STATE,
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
@@ -171,7 +224,9 @@ const struct command command_trend = {
 		  "CELL, shows the mean rate in each sweep and its "
 		  "change against the mean of the earlier sweeps. A decrease "
 		  "by more than 5 % and more than twice their standard "
-		  "deviation is a regression.",
+		  "deviation is a regression. The exit status is 1 if the last "
+		  "sweep of a cell is one, or does not meet a requirement; its "
+		  "baseline are the earlier sweeps.",
 	.example = "regatta trend \"model=gpt3_6.7B nodes=2\"",
 	.fn = trend_command,
 };
