@@ -5,6 +5,7 @@
 #include "controller/jobs/repeats.h"
 #include "controller/jobs/gang.h"
 #include "controller/jobs/job.h"
+#include "controller/jobs/race_rows.h"
 #include "controller/store/store.h"
 #include "protocol/base/log.h"
 
@@ -109,6 +110,7 @@ static int unrevive_one(const struct job_row *row, void *arg)
 	    (row->state == JOB_FAILED || row->state == JOB_CANCELLED)) {
 		job_forget(job);
 		repeats_undo(api->jobs, row->sweep, row->cell_index);
+		race_undo_retry(api->jobs, row->sweep, row->cell_index);
 	}
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include "controller/images/logins.h"
 #include "controller/jobs/adaptive_repeats.h"
 #include "controller/jobs/job.h"
+#include "controller/jobs/race_rows.h"
 #include "controller/jobs/unschedulable.h"
 #include "controller/nodes/node.h"
 #include "controller/store/store.h"
@@ -409,8 +410,10 @@ static void undo_submit(struct submitting *to, const struct store_mark *mark)
 		if (job)
 			job_forget(job);
 	}
-	for (size_t i = 0; i < sweep_totals(to->sweep)->kept; i++)
+	for (size_t i = 0; i < sweep_totals(to->sweep)->kept; i++) {
 		repeats_undo(api->jobs, to->id, i);
+		race_undo_submit(api->jobs, to->id, i);
+	}
 	store_undo(api->store, mark);
 }
 

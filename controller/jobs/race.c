@@ -163,7 +163,6 @@ static int race_put_verdict(struct jobs *jobs, const struct race *race,
 }
 
 static int end_race(struct jobs *jobs, struct race *race,
-		    const struct race_rules *rules,
 		    const struct race_judgement *verdict, uint64_t winner,
 		    struct error *err)
 {
@@ -171,7 +170,7 @@ static int end_race(struct jobs *jobs, struct race *race,
 
 	if (race->over)
 		return 0;
-	race_say_verdict(rules, verdict, winner, text, sizeof(text));
+	race_say_verdict(&race->rules, verdict, winner, text, sizeof(text));
 	if (race->last && race_put_verdict(jobs, race, text, err) < 0)
 		return -1;
 	log_info("job=%" PRIu64 " race%s%s: %s", race->last,
@@ -195,8 +194,8 @@ static int race_decide(struct jobs *jobs, struct race_sweep *sweep, size_t race,
 		rows = race_rows(sweep, race, at, &count);
 	if (!rows)
 		return error_nomem(err, "race");
-	if (!count ||
-	    race_judge(&sweep->rules, rows, count, &to, NULL, NULL, err) < 0)
+	if (!count || race_judge(&sweep->races[race].rules, rows, count, &to,
+				 NULL, NULL, err) < 0)
 		return count ? -1 : 0;
 	entry = &sweep->entries[at[to.cell]];
 	switch (to.action) {
@@ -218,8 +217,7 @@ static int race_decide(struct jobs *jobs, struct race_sweep *sweep, size_t race,
 	case RACE_OVER:
 		break;
 	}
-	return end_race(jobs, &sweep->races[race], &sweep->rules, &to,
-			entry->heat, err);
+	return end_race(jobs, &sweep->races[race], &to, entry->heat, err);
 }
 
 /* Heats that never start: the race is over, and its budget spent. */
@@ -338,13 +336,14 @@ static void heat_check(struct gang *gang, const struct race_sweep *sweep,
 		       1000 / figures.iteration.median);
 	possible =
 		rate.value * figures.iteration.median / figures.iteration.min;
-	if (steady >= sweep->steps)
+	if (steady >= sweep->races[race].steps)
 		snprintf(text, sizeof(text),
 			 "heat: ended after step %" PRIu64 ", %" PRIu64
 			 " steady steps are enough",
 			 records[count - 1].step, steady);
 	else if (steady >= HOPELESS_STEPS && best > 0 &&
-		 log(best / possible) > HOPELESS_MARGINS * sweep->rules.margin)
+		 log(best / possible) >
+			 HOPELESS_MARGINS * sweep->races[race].rules.margin)
 		snprintf(text, sizeof(text),
 			 "heat: ended after step %" PRIu64
 			 ", its fastest step is %.0f %% slower than the best "

@@ -49,7 +49,6 @@ static void race_sweep_free(struct race_sweep *sweep)
 OWNED_POINTER(struct race_sweep, race_sweep_free)
 
 static struct race_sweep *race_sweep_add(struct jobs *jobs, uint64_t id,
-					 const struct race_spec *spec,
 					 struct error *err)
 {
 	owned(race_sweep_free) struct race_sweep *sweep =
@@ -58,13 +57,6 @@ static struct race_sweep *race_sweep_add(struct jobs *jobs, uint64_t id,
 	if (!sweep)
 		return error_null(error_nomem(err, "race"));
 	sweep->id = id;
-	sweep->steps = spec->steps;
-	sweep->rules = (struct race_rules){ .margin = spec->margin,
-					    .tie = spec->tie,
-					    .confidence = spec->confidence,
-					    .max = spec->max,
-					    .repeat = spec->repeat,
-					    .budget_s = spec->budget_s };
 	if (!tsearch(sweep, &jobs->races, compare_race_sweeps))
 		return error_null(error_nomem(err, "race"));
 	return take(sweep);
@@ -115,7 +107,16 @@ static int race_find_group(struct race_sweep *sweep,
 	if (!grown)
 		return error_nomem(err, "race");
 	sweep->races = grown;
-	grown[*race] = (struct race){ .group = strdup(group) };
+	grown[*race] = (struct race){
+		.group = strdup(group),
+		.steps = spec->race.steps,
+		.rules = { .margin = spec->race.margin,
+			   .tie = spec->race.tie,
+			   .confidence = spec->race.confidence,
+			   .max = spec->race.max,
+			   .repeat = spec->race.repeat,
+			   .budget_s = spec->race.budget_s },
+	};
 	if (!grown[*race].group)
 		return error_nomem(err, "race");
 	sweep->races_count++;
@@ -327,8 +328,8 @@ static int race_read_row(const struct job_row *row, void *arg)
 			 reading->err) < 0)
 		return -1;
 	if (spec.race.steps && !*reading->sweep)
-		*reading->sweep = race_sweep_add(reading->jobs, row->sweep,
-						 &spec.race, reading->err);
+		*reading->sweep =
+			race_sweep_add(reading->jobs, row->sweep, reading->err);
 	if (spec.race.steps && !*reading->sweep)
 		rc = -1;
 	if (rc == 0 && spec.race.steps && spec.race.heat)
@@ -357,7 +358,7 @@ static int race_join_new(struct job *job, const struct job_spec *spec,
 	const struct race_end_seen runs = { .outcome = RACE_ACTIVE };
 
 	if (!sweep)
-		sweep = race_sweep_add(job->jobs, job->sweep, &spec->race, err);
+		sweep = race_sweep_add(job->jobs, job->sweep, err);
 	if (!sweep)
 		return -1;
 	if (spec->race.heat)
@@ -413,7 +414,7 @@ int race_taken(struct jobs *jobs, const struct job_row *row,
 		return 0;
 	sweep = race_sweep_find(jobs, row->sweep);
 	if (!sweep)
-		sweep = race_sweep_add(jobs, row->sweep, &spec->race, err);
+		sweep = race_sweep_add(jobs, row->sweep, err);
 	if (!sweep || entry_add(sweep, row->cell_index, row->id, spec, err) < 0)
 		return -1;
 	seen = race_read_end(jobs, row, true);
@@ -490,6 +491,43 @@ void race_leave(struct job *job)
 	sweep = race_sweep_find(job->jobs, job->sweep);
 	if (sweep && !--sweep->active)
 		race_sweep_due(job->jobs, sweep, true);
+}
+
+void race_undo_submit(struct jobs *jobs, uint64_t sweep_id, uint64_t cell_index)
+{
+	struct race_sweep *sweep = race_sweep_find(jobs, sweep_id);
+	struct race_entry *entry =
+		sweep ? race_entry_find(sweep, cell_index) : NULL;
+
+	if (!entry)
+		return;
+	free(entry->rest);
+	free(entry->row.runs);
+	sweep->count--;
+	memmove(entry, entry + 1,
+		(size_t)(sweep->entries + sweep->count - entry) *
+			sizeof(*entry));
+	if (!sweep->count)
+		race_sweep_drop(jobs, sweep);
+}
+
+void race_undo_retry(struct jobs *jobs, uint64_t sweep_id, uint64_t cell_index)
+{
+	struct race_sweep *sweep = race_sweep_find(jobs, sweep_id);
+	struct race_entry *entry =
+		sweep ? race_entry_find(sweep, cell_index) : NULL;
+
+	if (!entry)
+		return;
+	if (!sweep->active) {
+		race_sweep_drop(jobs, sweep);
+		return;
+	}
+	if (entry->row.heat == RACE_OPEN)
+		entry->row.heat = RACE_FAILED;
+	for (size_t i = 0; i < entry->row.runs_count; i++)
+		if (entry->row.runs[i].outcome == RACE_ACTIVE)
+			entry->row.runs[i].outcome = RACE_FAILED;
 }
 
 static void race_free_one(void *sweep)

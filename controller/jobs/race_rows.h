@@ -26,7 +26,9 @@ struct race_entry {
 
 /* One race of a sweep: the cells that `per` does not separate. */
 struct race {
-	char *group;    /* "vendor=nvidia", or "" */
+	char *group; /* "vendor=nvidia", or "" */
+	struct race_rules rules;
+	uint32_t steps; /* of a heat */
 	uint32_t *pins; /* the slots of its nodes; NULL: none yet */
 	size_t pins_count;
 	uint64_t last; /* the job that ended last, since this process began */
@@ -35,8 +37,6 @@ struct race {
 
 struct race_sweep {
 	uint64_t id;
-	struct race_rules rules;
-	uint32_t steps;
 	struct race *races;
 	size_t races_count;
 	struct race_entry *entries; /* in the order of their heats */
@@ -68,6 +68,11 @@ bool race_holds(const struct job *job);
 
 /* The job has become final. */
 void race_ended(struct job *job);
+
+/* The cell's submit was refused, and its jobs are freed: forget it. */
+void race_undo_submit(struct jobs *jobs, uint64_t sweep, uint64_t cell_index);
+/* The retry of a job of the cell was; it is as it was before. */
+void race_undo_retry(struct jobs *jobs, uint64_t sweep, uint64_t cell_index);
 
 /* The job is being freed; all are. */
 void race_leave(struct job *job);

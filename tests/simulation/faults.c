@@ -6,6 +6,7 @@
 #include "controller/jobs/gang.h"
 #include "controller/jobs/job.h"
 #include "controller/jobs/node_events.h"
+#include "controller/jobs/race_rows.h"
 #include "controller/nodes/node.h"
 
 #include <stdio.h>
@@ -94,6 +95,61 @@ static void submit(struct world *world)
 		world->kinds[id] = kind;
 }
 
+/* The cells of a race, whose number separates it from others. */
+static void submit_race(struct world *world)
+{
+	uint64_t *state = &world->random;
+	uint64_t first = store_coming_job(world->store);
+	uint64_t end = first + 2 + random_below(state, 4);
+	struct store_mark mark = store_mark(world->store);
+	owned(cJSON_Delete) cJSON *values = cJSON_CreateObject();
+	char *per = (char *)"race";
+	struct job_spec spec = {
+		.sweep = (char *)"s",
+		.cell = (char *)"x=1",
+		.key = (char *)"k",
+		.values = values,
+		.vendor = (char *)"alpha",
+		.nodes = 1,
+		.retries = 2,
+		.timeout_ms = 30000,
+		.race = { .heat = true,
+			  .steps = 3 + (uint32_t)random_below(state, 10),
+			  .margin =
+				  0.05 + (double)random_below(state, 40) / 100,
+			  .tie = 0.05,
+			  .confidence = 0.95,
+			  .max = 2 + (uint32_t)random_below(state, 3),
+			  .repeat = 1 + (uint32_t)random_below(state, 3),
+			  .per = { .items = &per, .count = 1 } },
+		.container.image = (char *)"r/i:a",
+		.container.network = (char *)"host",
+		.measure.framework = (char *)SIM_FRAMEWORK,
+	};
+
+	cJSON_AddNumberToObject(values, "race", (double)first);
+	for (uint64_t id = first; id < end; id++) {
+		spec.measure.micro_batch = (uint32_t)(end - id);
+		spec.race.order = (double)random_below(state, 3);
+		world_trace(world, "submit heat %lu of race %lu",
+			    (unsigned long)id, (unsigned long)first);
+		if (job_submit(world->jobs, SIM_SWEEP, id, &spec, NULL) == 0)
+			continue;
+		for (uint64_t done = first; done <= id; done++) {
+			struct job *job = job_find(world->parts.table, done);
+
+			if (job)
+				job_forget(job);
+			race_undo_submit(world->jobs, SIM_SWEEP, done);
+		}
+		store_undo(world->store, &mark);
+		return;
+	}
+	world->submitted += (uint32_t)(end - first);
+	if (first < SIM_KINDS)
+		world->kinds[first] = KIND_RACE;
+}
+
 /* As a sweep's cells, each for a node of its own. */
 static void submit_plain(struct world *world)
 {
@@ -167,6 +223,7 @@ static void retry(struct world *world)
 	if (job && !job->gang)
 		job_forget(job);
 	repeats_undo(world->jobs, SIM_SWEEP, retrying.cell);
+	race_undo_retry(world->jobs, SIM_SWEEP, retrying.cell);
 	store_undo(store, &mark);
 }
 
@@ -227,6 +284,8 @@ void faults_person(struct world *world)
 		/* A sweep's jobs come together. */
 		uint64_t count = 1 + random_below(&world->random, 8);
 
+		if (!random_below(&world->random, 8))
+			submit_race(world);
 		while (count-- && world->submitted < world->plan.jobs)
 			submit(world);
 	} else if (act < 7) {

@@ -4,12 +4,14 @@
 
 #include "controller/jobs/job.h"
 #include "controller/nodes/node.h"
+#include "controller/race/race_rules.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define SIM_RACE_MAX 8      /* cells */
 #define LARGE 32            /* nodes; with more not every event is followed */
 #define LATE_HEARD_MS 20000 /* until a broken connection is seen */
 #define SIM_REPEATS_MAX 16
@@ -89,11 +91,18 @@ void check_job_ended(struct world *world, const struct job *job)
 			    job->id);
 	if (job->state != JOB_COMPLETED)
 		return;
+	if (!job->gang) {
+		if (job->failure != FAILURE_PRUNED)
+			world_wrong(world, "job %" PRIu64 " never ran",
+				    job->id);
+		return;
+	}
 	for (uint32_t i = 0; i < job->gang->spec.nodes; i++) {
 		const struct sim_truth *truth =
 			world_truth(world, job->id, job->attempt, i);
 
-		if (truth->starts != 1 || !truth->ended_well)
+		/* A heat may be ended, and may run out of memory. */
+		if (truth->starts != 1 || (!truth->ended_well && !job->heat))
 			world_wrong(world,
 				    "job %" PRIu64 " is completed, rank %u is "
 				    "not",
@@ -201,6 +210,130 @@ static void check_cell(struct world *world, uint64_t index)
 		world_wrong(world, "cell %" PRIu64 " was never judged", index);
 }
 
+/* Races: as the store has them, in the order of their heats. */
+
+struct race_seen {
+	struct world *world;
+	double number; /* of the race that is read */
+	struct race_rules rules;
+	struct race_cell cells[SIM_RACE_MAX];
+	struct race_run runs[SIM_RACE_MAX][SIM_REPEATS_MAX];
+	uint64_t index[SIM_RACE_MAX];
+	double order[SIM_RACE_MAX];
+	size_t count;
+	uint32_t verdicts;
+};
+
+static int count_verdict(const struct event_row *row, void *arg)
+{
+	struct race_seen *race = arg;
+
+	race->verdicts += !strcmp(row->kind, "enough");
+	return 0;
+}
+
+static enum race_outcome outcome_seen(const struct job_row *row)
+{
+	if (row->failure == FAILURE_PRUNED)
+		return RACE_PRUNED;
+	if (row->failure == FAILURE_OOM)
+		return RACE_OOM;
+	return row->state == JOB_COMPLETED && row->rate.value > 0 ? RACE_RAN
+								  : RACE_FAILED;
+}
+
+static void race_seen_heat(struct race_seen *race, const struct job_row *row,
+			   const struct job_spec *spec)
+{
+	size_t at = race->count++;
+
+	race->rules = (struct race_rules){
+		.margin = spec->race.margin,
+		.tie = spec->race.tie,
+		.confidence = spec->race.confidence,
+		.max = spec->race.max,
+		.repeat = spec->race.repeat,
+	};
+	for (; at && race->order[at - 1] > spec->race.order; at--) {
+		race->order[at] = race->order[at - 1];
+		race->index[at] = race->index[at - 1];
+		race->cells[at] = race->cells[at - 1];
+	}
+	race->order[at] = spec->race.order;
+	race->index[at] = row->cell_index;
+	race->cells[at] = (struct race_cell){
+		.needs = { .micro = spec->measure.micro_batch, .rest = "" },
+		.heat = outcome_seen(row),
+		.rate = row->rate.value,
+	};
+}
+
+static void race_seen_run(struct race_seen *race, const struct job_row *row)
+{
+	for (size_t i = 0; i < race->count; i++) {
+		struct race_cell *cell = &race->cells[i];
+
+		if (race->index[i] != row->cell_index ||
+		    cell->runs_count == SIM_REPEATS_MAX)
+			continue;
+		cell->runs = race->runs[row->cell_index % SIM_RACE_MAX];
+		for (size_t k = 0; k < cell->runs_count; k++)
+			if (cell->runs[k].round == row->repeat)
+				world_wrong(race->world,
+					    "job %" PRIu64 ": round %u is run "
+					    "twice",
+					    row->id, row->repeat);
+		cell->runs[cell->runs_count++] =
+			(struct race_run){ .round = row->repeat,
+					   .outcome = outcome_seen(row),
+					   .rate = row->rate.value };
+	}
+}
+
+static int race_seen_row(const struct job_row *row, void *arg)
+{
+	struct race_seen *race = arg;
+	struct job_spec spec;
+
+	if (codec_decode(&job_spec_schema, row->spec, strlen(row->spec), &spec,
+			 NULL) < 0)
+		return -1;
+	if (spec.race.steps &&
+	    cJSON_GetNumberValue(cJSON_GetObjectItem(spec.values, "race")) ==
+		    race->number) {
+		if (spec.race.heat && race->count < SIM_RACE_MAX)
+			race_seen_heat(race, row, &spec);
+		else
+			race_seen_run(race, row);
+		store_events(race->world->store, row->id, 0, 0, count_verdict,
+			     race, NULL);
+	}
+	codec_clear(&job_spec_schema, &spec);
+	return 0;
+}
+
+/* It is over by its rules, and what ran is what they ask for. */
+static void check_race(struct world *world, uint64_t number)
+{
+	struct race_seen race = { .world = world, .number = (double)number };
+	struct race_judgement to;
+	size_t ran = 0;
+
+	store_jobs(world->store, SIM_SWEEP, number - 1, 0, race_seen_row, &race,
+		   NULL);
+	if (!race.count)
+		return; /* it was submitted, and never committed */
+	race_judge(&race.rules, race.cells, race.count, &to, NULL, NULL, NULL);
+	/* The error of a heat is not in these rows: the margin is as given. */
+	for (size_t i = 0; i < race.count; i++)
+		ran += race.cells[i].heat == RACE_RAN;
+	if (to.action == RACE_PRUNE || to.action == RACE_HEAT ||
+	    (ran == 1 && to.action != RACE_OVER))
+		world_wrong(world, "race %" PRIu64 " is not over", number);
+	if (!race.verdicts)
+		world_wrong(world, "race %" PRIu64 " has no verdict", number);
+}
+
 static void blame(struct world *world, const struct job *job)
 {
 	world_wrong(world, "job %" PRIu64 " is %s and never ends", job->id,
@@ -264,6 +397,8 @@ void check_end(struct world *world)
 	for (uint64_t i = 1; i < SIM_KINDS; i++)
 		if (world->kinds[i] & KIND_UNTIL)
 			check_cell(world, i);
+		else if (world->kinds[i] & KIND_RACE)
+			check_race(world, i);
 	store_sweep_counts(world->store, SIM_SWEEP, counts, NULL);
 	for (int i = 0; i < JOB_STATES; i++)
 		if (counts[i] && !job_state_final((enum job_state)i))

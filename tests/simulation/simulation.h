@@ -27,7 +27,13 @@
 #define SIM_LINE 32         /* bytes of each */
 #define SIM_KINDS 8192
 
-enum { KIND_BETA = 1, KIND_KNOWN = 2, KIND_MEASURED = 4, KIND_UNTIL = 8 };
+enum {
+	KIND_BETA = 1,
+	KIND_KNOWN = 2,
+	KIND_MEASURED = 4,
+	KIND_UNTIL = 8,
+	KIND_RACE = 16
+};
 
 struct agent;
 struct world;
