@@ -14,7 +14,9 @@
 #include <string.h>
 
 #define HOST_SIZE 256
-#define AT_ONCE 64 /* requests sent in one tick */
+/* What is sent in one tick: the container decides how much there is. */
+#define AT_ONCE 64
+#define AT_ONCE_BYTES (8 << 20)
 
 struct gang_ssh {
 	sd_event *loop;
@@ -24,6 +26,7 @@ struct gang_ssh {
 	void *arg;
 	sd_event_source *tick;
 	unsigned int sent; /* in this tick */
+	size_t sent_bytes;
 };
 
 /* "ssh-<id>.request" or "ssh-<rank>-<id>.answer" */
@@ -50,6 +53,20 @@ static bool name_parse(const char *text, struct name *name)
 	return !strcmp(text, again);
 }
 
+/* What must wait is asked for again. */
+static bool is_sendable(const struct gang_ssh *ssh)
+{
+	return ssh->sent < AT_ONCE && ssh->sent_bytes < AT_ONCE_BYTES;
+}
+
+static void gang_ssh_pass(struct gang_ssh *ssh, enum message_type type,
+			  const void *message, const struct buffer *data)
+{
+	ssh->sent++;
+	ssh->sent_bytes += data->size;
+	ssh->send(ssh->arg, type, message, data->data, data->size);
+}
+
 static void send_request(struct gang_ssh *ssh, const struct name *name,
 			 const char *file)
 {
@@ -61,8 +78,8 @@ static void send_request(struct gang_ssh *ssh, const struct name *name,
 	char host[HOST_SIZE];
 
 	buffer_init(&request, INIT_SSH_REQUEST_MAX);
-	if (ssh->sent == AT_ONCE || spool_read(ssh->spool, &ssh->id, SPOOL_OUT,
-					       file, &request, NULL) < 0)
+	if (!is_sendable(ssh) || spool_read(ssh->spool, &ssh->id, SPOOL_OUT,
+					    file, &request, NULL) < 0)
 		return;
 	/* The container wrote the host: it is checked before it is sent. */
 	*host = 0;
@@ -78,11 +95,15 @@ static void send_request(struct gang_ssh *ssh, const struct name *name,
 		return;
 	}
 	message.host = host;
-	ssh->sent++;
-	ssh->send(ssh->arg, MESSAGE_COMMAND, &message, request.data,
-		  request.size);
+	gang_ssh_pass(ssh, MESSAGE_COMMAND, &message, &request);
 }
 
+static void run_file(uint32_t rank, const char *id, char file[FILES_NAME_MAX])
+{
+	snprintf(file, FILES_NAME_MAX, "ssh-%u-%s.run", rank, id);
+}
+
+/* The container wrote the answer: without its question it goes nowhere. */
 static void send_answer(struct gang_ssh *ssh, const struct name *name,
 			const char *file)
 {
@@ -91,23 +112,21 @@ static void send_answer(struct gang_ssh *ssh, const struct name *name,
 						  .rank = name->rank,
 						  .id = (char *)name->id };
 	owned(buffer_clear) struct buffer answer;
+	char run[FILES_NAME_MAX];
 
+	run_file(name->rank, name->id, run);
 	buffer_init(&answer, INIT_SSH_ANSWER_MAX);
-	if (spool_read(ssh->spool, &ssh->id, SPOOL_OUT, file, &answer, NULL) ==
-	    0)
-		ssh->send(ssh->arg, MESSAGE_COMMAND_ANSWER, &message,
-			  answer.data, answer.size);
+	if (is_sendable(ssh) &&
+	    spool_has(ssh->spool, &ssh->id, SPOOL_IN, run) &&
+	    spool_read(ssh->spool, &ssh->id, SPOOL_OUT, file, &answer, NULL) ==
+		    0)
+		gang_ssh_pass(ssh, MESSAGE_COMMAND_ANSWER, &message, &answer);
 }
 
 /* The name of the answer to a request of this task. */
 static void answer_file(const char *id, char file[FILES_NAME_MAX])
 {
 	snprintf(file, FILES_NAME_MAX, "ssh-%s.answer", id);
-}
-
-static void run_file(uint32_t rank, const char *id, char file[FILES_NAME_MAX])
-{
-	snprintf(file, FILES_NAME_MAX, "ssh-%u-%s.run", rank, id);
 }
 
 void gang_ssh_seen(struct gang_ssh *ssh, const char *file)
@@ -175,6 +194,7 @@ static int gang_ssh_tick_run(sd_event_source *source, uint64_t usec, void *arg)
 	struct gang_ssh *ssh = arg;
 
 	ssh->sent = 0;
+	ssh->sent_bytes = 0;
 	spool_names(ssh->spool, &ssh->id, SPOOL_OUT, look_at_out, ssh);
 	spool_names(ssh->spool, &ssh->id, SPOOL_IN, look_at_in, ssh);
 	loop_timer(ssh->loop, &ssh->tick, GANG_SSH_TICK_MS, gang_ssh_tick_run,
