@@ -102,7 +102,8 @@ static void exporter_answer(void *arg, const struct http_request *request,
 		return;
 	}
 	monitor_watch(exporter->monitor);
-	openmetrics_begin(&metrics, request, reply);
+	if (!openmetrics_begin(&metrics, request, reply))
+		return;
 	put_agent(exporter, &metrics);
 	put_host(exporter, &metrics);
 	exporter_put_devices(exporter, &metrics);

@@ -630,7 +630,7 @@ static int controller_open_server(struct controller *controller,
 {
 	struct api api;
 
-	controller->viewers = viewers_new(err);
+	controller->viewers = viewers_new(controller->keyring, err);
 	if (!controller->viewers)
 		return -1;
 	api = api_of(controller);

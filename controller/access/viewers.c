@@ -10,21 +10,24 @@
 
 struct secret {
 	char text[VIEWERS_SECRET_SIZE];
-	int64_t until_ms; /* monotonic; 0: unused */
+	char public[KEY_TEXT_SIZE]; /* key of its owner */
+	int64_t until_ms;           /* monotonic; 0: unused */
 };
 
 struct viewers {
+	const struct keyring *keyring;
 	char url[128];
 	struct secret tickets[VIEWERS_TICKETS_MAX];
 	struct secret cookies[VIEWERS_COOKIES_MAX];
 };
 
-struct viewers *viewers_new(struct error *err)
+struct viewers *viewers_new(const struct keyring *keyring, struct error *err)
 {
 	struct viewers *viewers = calloc(1, sizeof(*viewers));
 
 	if (!viewers)
-		error_nomem(err, "viewers");
+		return error_null(error_nomem(err, "viewers"));
+	viewers->keyring = keyring;
 	return viewers;
 }
 
@@ -40,25 +43,65 @@ void viewers_serve(struct viewers *viewers, const char *url)
 	snprintf(viewers->url, sizeof(viewers->url), "%s", url);
 }
 
-/* Replace the secret that ends first; an unused one has until_ms 0. */
-static struct secret *viewer_secret_make(struct secret *list, size_t count,
-					 int64_t seconds)
+static bool viewer_secret_is_valid(const struct viewers *viewers,
+				   const struct secret *secret)
 {
-	struct secret *oldest = list;
+	return clock_mono_ms() < secret->until_ms &&
+	       keyring_known(viewers->keyring, secret->public);
+}
+
+/* How many of the list have the same owner. */
+static size_t owner_count(const struct secret *list, size_t count,
+			  const struct secret *secret)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < count; i++)
+		found += !strcmp(list[i].public, secret->public);
+	return found;
+}
+
+/* The secret to replace: one that is not valid, or else the one that ends first
+ * among those of the owner with most.
+ */
+static struct secret *viewer_secret_place(const struct viewers *viewers,
+					  struct secret *list, size_t count)
+{
+	struct secret *place = NULL;
+	size_t most = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t has;
+
+		if (!viewer_secret_is_valid(viewers, &list[i]))
+			return &list[i];
+		has = owner_count(list, count, &list[i]);
+		if (has > most ||
+		    (has == most && list[i].until_ms < place->until_ms))
+			place = &list[i];
+		most = has > most ? has : most;
+	}
+	return place;
+}
+
+static struct secret *viewer_secret_make(const struct viewers *viewers,
+					 struct secret *list, size_t count,
+					 const char *public, int64_t seconds)
+{
+	struct secret *secret = viewer_secret_place(viewers, list, count);
 	uint8_t random[(VIEWERS_SECRET_SIZE - 1) / 2];
 
-	for (size_t i = 1; i < count; i++)
-		if (list[i].until_ms < oldest->until_ms)
-			oldest = &list[i];
 	randombytes_buf(random, sizeof(random));
-	sodium_bin2hex(oldest->text, sizeof(oldest->text), random,
+	sodium_bin2hex(secret->text, sizeof(secret->text), random,
 		       sizeof(random));
-	oldest->until_ms = clock_mono_ms() + seconds * 1000;
-	return oldest;
+	snprintf(secret->public, sizeof(secret->public), "%s", public);
+	secret->until_ms = clock_mono_ms() + seconds * 1000;
+	return secret;
 }
 
 /* The time does not depend on the text: all secrets are compared. */
-static const struct secret *viewer_secret_find(const struct secret *list,
+static const struct secret *viewer_secret_find(const struct viewers *viewers,
+					       const struct secret *list,
 					       size_t count, const char *text)
 {
 	const struct secret *found = NULL;
@@ -68,12 +111,13 @@ static const struct secret *viewer_secret_find(const struct secret *list,
 	for (size_t i = 0; i < count; i++)
 		if (sodium_memcmp(list[i].text, text, VIEWERS_SECRET_SIZE) ==
 			    0 &&
-		    clock_mono_ms() < list[i].until_ms)
+		    viewer_secret_is_valid(viewers, &list[i]))
 			found = &list[i];
 	return found;
 }
 
-char *viewers_address(struct viewers *viewers, struct error *err)
+char *viewers_address(struct viewers *viewers, const char *public,
+		      struct error *err)
 {
 	const struct secret *ticket;
 	char *address = NULL;
@@ -83,7 +127,8 @@ char *viewers_address(struct viewers *viewers, struct error *err)
 					    "this controller serves no web "
 					    "pages; start it with "
 					    "--web 127.0.0.1:7118"));
-	ticket = viewer_secret_make(viewers->tickets, VIEWERS_TICKETS_MAX,
+	ticket = viewer_secret_make(viewers, viewers->tickets,
+				    VIEWERS_TICKETS_MAX, public,
 				    VIEWERS_TICKET_S);
 	if (asprintf(&address, "%s/login?ticket=%s", viewers->url,
 		     ticket->text) < 0)
@@ -95,23 +140,23 @@ bool viewers_enter(struct viewers *viewers, const char *ticket,
 		   char cookie[VIEWERS_SECRET_SIZE])
 {
 	const struct secret *found =
-		viewer_secret_find(viewers->tickets, VIEWERS_TICKETS_MAX,
-				   ticket);
+		viewer_secret_find(viewers, viewers->tickets,
+				   VIEWERS_TICKETS_MAX, ticket);
+	struct secret *made;
 
 	if (!found)
 		return false;
+	made = viewer_secret_make(viewers, viewers->cookies,
+				  VIEWERS_COOKIES_MAX, found->public,
+				  VIEWERS_COOKIE_S);
 	viewers->tickets[found - viewers->tickets] =
 		(struct secret){ .until_ms = 0 };
-	memcpy(cookie,
-	       viewer_secret_make(viewers->cookies, VIEWERS_COOKIES_MAX,
-				  VIEWERS_COOKIE_S)
-		       ->text,
-	       VIEWERS_SECRET_SIZE);
+	memcpy(cookie, made->text, VIEWERS_SECRET_SIZE);
 	return true;
 }
 
 bool viewers_know(const struct viewers *viewers, const char *cookie)
 {
-	return viewer_secret_find(viewers->cookies, VIEWERS_COOKIES_MAX,
-				  cookie);
+	return viewer_secret_find(viewers, viewers->cookies,
+				  VIEWERS_COOKIES_MAX, cookie);
 }

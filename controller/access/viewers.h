@@ -2,15 +2,16 @@
  *
  * The owner of an operator's or viewer's key requests a login address. It is
  * good for one browser, once, within VIEWERS_TICKET_S. The browser gets a
- * cookie that is valid for VIEWERS_COOKIE_S. Both are random and only in
- * memory, so after a restart of the controller a new address is needed. At the
- * limits the oldest one is dropped.
+ * cookie that is valid for VIEWERS_COOKIE_S. Both end with the key. Both are
+ * random and only in memory, so after a restart of the controller a new address
+ * is needed. At the limits the key with most of them loses its oldest one.
  */
 #ifndef CONTROLLER_ACCESS_VIEWERS_H
 #define CONTROLLER_ACCESS_VIEWERS_H
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
+#include "protocol/wire/keyring.h"
 
 #include <stdbool.h>
 
@@ -22,7 +23,8 @@
 #define VIEWERS_SECRET_SIZE 65 /* hex digits, and the 0 */
 
 struct viewers;
-struct viewers *viewers_new(struct error *err);
+/* keyring: the keys that are valid; borrowed. */
+struct viewers *viewers_new(const struct keyring *keyring, struct error *err);
 void viewers_free(struct viewers *viewers);
 OWNED_POINTER(struct viewers, viewers_free)
 
@@ -31,8 +33,11 @@ OWNED_POINTER(struct viewers, viewers_free)
  */
 void viewers_serve(struct viewers *viewers, const char *url);
 
-/* A new login address, which the caller frees. ENOENT, ENOMEM. */
-char *viewers_address(struct viewers *viewers, struct error *err);
+/* A new login address for the owner of this key, which the caller frees.
+ * ENOENT, ENOMEM.
+ */
+char *viewers_address(struct viewers *viewers, const char *public,
+		      struct error *err);
 
 /* Exchange the ticket of an address for a cookie; false: it is not valid, or
  * not any more.

@@ -235,6 +235,7 @@ int api_web(struct api_request *request, void *reply, struct error *err)
 {
 	struct reply_web *to = reply;
 
-	to->address = viewers_address(request->api->viewers, err);
+	to->address =
+		viewers_address(request->api->viewers, request->public, err);
 	return to->address ? 0 : -1;
 }

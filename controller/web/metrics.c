@@ -308,7 +308,8 @@ void metrics_answer(const struct jobs_parts *parts,
 {
 	struct openmetrics metrics;
 
-	openmetrics_begin(&metrics, request, reply);
+	if (!openmetrics_begin(&metrics, request, reply))
+		return;
 	openmetrics_family(&metrics, "regatta_controller_info", METRIC_GAUGE,
 			   "Version and labels of this controller; always 1.");
 	openmetrics_value(&metrics, 1, "version", REGATTA_VERSION, NULL);

@@ -5,6 +5,7 @@
 #include "protocol/base/log.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,7 +68,9 @@ static int web_open_stream(struct web *web, const struct http_request *request,
 	const char *path = http_argument(request, "page");
 	const char *shape = http_argument(request, "shape");
 	const char *state = http_argument(request, "state");
+	const char *cookie = http_cookie(request, COOKIE);
 
+	snprintf(reply->pass, sizeof(reply->pass), "%s", cookie ? cookie : "");
 	return live_open(web->live, path ? path : "",
 			 shape ? strtoull(shape, NULL, 16) : 0,
 			 state ? strtoull(state, NULL, 16) : 0, reply, err);
@@ -142,11 +145,19 @@ static void on_stream_gone(void *arg, void *topic)
 	live_gone(web->live, topic);
 }
 
+static bool web_allows_stream(void *arg, const char *cookie)
+{
+	const struct web *web = arg;
+
+	return viewers_know(web->viewers, cookie);
+}
+
 struct web *web_new(const struct web_config *config, struct error *err)
 {
 	static const struct http_handler handler = {
 		.answer = web_on_request,
 		.stream_gone = on_stream_gone,
+		.stream_allowed = web_allows_stream,
 	};
 	owned(web_free) struct web *web = calloc(1, sizeof(*web));
 

@@ -14,7 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/queue.h>
+#include <unistd.h>
 
 #define PEM_MAX (256 << 10)
 #define CONNECTION_BYTES (16 << 10)
@@ -22,6 +24,7 @@
 #define STREAM_PIECE (16 << 10)
 #define STREAMS_A_TURN 4 /* streams that are written to */
 #define TURN_MS 1
+#define HOST_SIZE 256
 #define ALIVE_MS 15000 /* until a closed stream is noticed */
 
 static const char strict_policy[] =
@@ -33,6 +36,7 @@ struct stream {
 	struct http_server *server;
 	struct MHD_Connection *connection;
 	void *topic;
+	char pass[HTTP_PASS_SIZE];
 	struct buffer out;
 	sd_event_source *hangup;
 	bool suspended;
@@ -81,6 +85,36 @@ const char *http_cookie(const struct http_request *request, const char *name)
 {
 	return MHD_lookup_connection_value(request->connection, MHD_COOKIE_KIND,
 					   name);
+}
+
+/* Without the port. */
+static void host_without_port(const char *text, char host[HOST_SIZE])
+{
+	const char *end = *text == '[' ? strchr(text, ']') : strchr(text, ':');
+
+	text += *text == '[';
+	snprintf(host, HOST_SIZE, "%.*s",
+		 end ? (int)(end - text) : HOST_SIZE - 1, text);
+}
+
+bool http_host_is_ours(const struct http_request *request)
+{
+	const char *text = http_header(request, "Host");
+	char host[HOST_SIZE], own[HOST_SIZE] = "";
+	struct in6_addr address;
+
+	if (!text)
+		return false;
+	host_without_port(text, host);
+	gethostname(own, sizeof(own) - 1);
+	if (inet_pton(AF_INET, host, &address) == 1 ||
+	    inet_pton(AF_INET6, host, &address) == 1 ||
+	    !strcasecmp(host, "localhost") || !strcasecmp(host, own))
+		return true;
+	/* Its name with a domain, or the domain left out. */
+	host[strcspn(host, ".")] = 0;
+	own[strcspn(own, ".")] = 0;
+	return *own && !strcasecmp(host, own);
 }
 
 /* The loop. */
@@ -182,7 +216,10 @@ void http_server_publish(struct http_server *server, const void *topic,
 
 	TAILQ_FOREACH(stream, &server->streams, next)
 	{
-		if ((!topic || stream->topic == topic) &&
+		if (topic && stream->topic != topic)
+			continue;
+		if (!server->handler.stream_allowed(server->arg,
+						    stream->pass) ||
 		    buffer_append(&stream->out, text, size, NULL) < 0)
 			stream->ended = true;
 	}
@@ -248,6 +285,7 @@ static struct MHD_Response *http_stream_open(struct http_server *server,
 	stream->server = server;
 	stream->connection = connection;
 	stream->topic = reply->topic;
+	memcpy(stream->pass, reply->pass, sizeof(stream->pass));
 	buffer_init(&stream->out, HTTP_STREAM_BYTES);
 	stream->ended = buffer_append(&stream->out, reply->body.data,
 				      reply->body.size, NULL) < 0;
@@ -266,6 +304,43 @@ static struct MHD_Response *http_stream_open(struct http_server *server,
 
 /* Answers. */
 
+/* The body of an answer, until it was sent. */
+struct http_body {
+	struct http_visitors *visitors;
+	char *data;
+	size_t size;
+};
+
+static void http_body_free(void *arg)
+{
+	struct http_body *body = arg;
+
+	http_visitors_sent(body->visitors, body->size);
+	free(body->data);
+	free(body);
+}
+
+static struct MHD_Response *http_body_send(struct http_server *server,
+					   struct MHD_Connection *connection,
+					   struct buffer *from)
+{
+	struct http_body *body = malloc(sizeof(*body));
+	struct MHD_Response *response;
+	size_t size = from->size;
+
+	if (!body)
+		return NULL;
+	body->visitors = &server->visitors;
+	body->size = from->capacity;
+	body->data = buffer_take(from);
+	http_visitors_sends(&server->visitors, connection, body->size);
+	response = MHD_create_response_from_buffer_with_free_callback_cls(
+		size, body->data, http_body_free, body);
+	if (!response)
+		http_body_free(body);
+	return response;
+}
+
 static enum MHD_Result send_reply(struct http_server *server,
 				  struct MHD_Connection *connection,
 				  struct http_reply *reply)
@@ -283,10 +358,9 @@ static enum MHD_Result send_reply(struct http_server *server,
 	struct MHD_Response *response;
 	enum MHD_Result done;
 
-	response = reply->topic ? http_stream_open(server, connection, reply)
-				: MHD_create_response_from_buffer(
-					  reply->body.size, reply->body.data,
-					  MHD_RESPMEM_MUST_COPY);
+	response = reply->topic
+			   ? http_stream_open(server, connection, reply)
+			   : http_body_send(server, connection, &reply->body);
 	if (!response)
 		return MHD_NO;
 	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
@@ -534,7 +608,8 @@ struct http_server *http_server_new(sd_event *loop,
 	if (!server)
 		return error_null(error_nomem(err, "web server"));
 	http_visitors_init(&server->visitors,
-			   HTTP_CONNECTIONS_MAX - CONNECTIONS_SPARE);
+			   HTTP_CONNECTIONS_MAX - CONNECTIONS_SPARE,
+			   HTTP_WAITING_MAX);
 	TAILQ_INIT(&server->streams);
 	server->loop = sd_event_ref(loop);
 	server->handler = *handler;

@@ -7,10 +7,11 @@
  *
  * Limits: HTTP_CONNECTIONS_MAX connections of 16 KiB each; HTTP_STREAMS_MAX
  * event streams; HTTP_STREAM_BYTES waiting in each (a client that is further
- * behind is disconnected); HTTP_RATE answers a second (further requests get
- * 503). A connection that is idle for HTTP_IDLE_S seconds is closed. Near the
- * limit of connections, the one with the oldest last request is closed
- * (http_visitors.h); event streams are spared.
+ * behind is disconnected); HTTP_WAITING_MAX bytes of answers that are not read
+ * yet (beyond, those of the oldest requests are cut off); HTTP_RATE answers a
+ * second (further requests get 503). A connection that is idle for HTTP_IDLE_S
+ * seconds is closed. Near the limit of connections, the one with the oldest
+ * last request is closed (http_visitors.h); event streams are spared.
  *
  * The headers of every answer forbid scripts, styles and pictures from other
  * sites, frames, and content sniffing.
@@ -29,6 +30,8 @@
 #define HTTP_STREAMS_MAX 200
 #define HTTP_STREAM_BYTES (1 << 20)
 #define HTTP_BODY_MAX (32 << 20)
+#define HTTP_WAITING_MAX (64 << 20)
+#define HTTP_PASS_SIZE 80
 #define HTTP_RATE 200
 #define HTTP_IDLE_S 30
 
@@ -40,6 +43,11 @@ const char *http_path(const struct http_request *request);
 const char *http_header(const struct http_request *request, const char *name);
 const char *http_argument(const struct http_request *request, const char *name);
 const char *http_cookie(const struct http_request *request, const char *name);
+/* Does the client name the server by an address, localhost, or a name of this
+ * machine? A page of another site can make a browser ask for what it may not
+ * see, by a name of its own that leads here.
+ */
+bool http_host_is_ours(const struct http_request *request);
 
 struct http_reply {
 	unsigned int status;  /* 200 */
@@ -48,8 +56,9 @@ struct http_reply {
 				 strict one */
 	const char *location; /* the target of status 303; static; or NULL */
 	char cookie[200];     /* Set-Cookie; "": none */
-	void *topic;        /* not NULL: begin an event stream of this topic */
-	struct buffer body; /* of a stream: its first bytes */
+	void *topic; /* not NULL: begin an event stream of this topic */
+	char pass[HTTP_PASS_SIZE]; /* of the stream: stream_allowed() */
+	struct buffer body;        /* of a stream: its first bytes */
 };
 
 struct http_handler {
@@ -58,6 +67,10 @@ struct http_handler {
 		       struct http_reply *reply);
 	/* One stream of the topic ended. NULL: the server has no streams. */
 	void (*stream_gone)(void *arg, void *topic);
+	/* May a stream with this pass still go on? Asked before each event, and
+	 * every 15 seconds.
+	 */
+	bool (*stream_allowed)(void *arg, const char *pass);
 };
 
 struct http_config {

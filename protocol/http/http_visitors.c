@@ -10,14 +10,17 @@
 struct http_visitor {
 	struct MHD_Connection *connection;
 	bool listed;
+	size_t bytes; /* of its last answer */
+	bool leaves;  /* it is being closed */
 	TAILQ_ENTRY(http_visitor) next;
 };
 
-void http_visitors_init(struct http_visitors *visitors, size_t limit)
+void http_visitors_init(struct http_visitors *visitors, size_t limit,
+			size_t bytes_max)
 {
+	*visitors = (struct http_visitors){ .limit = limit,
+					    .bytes_max = bytes_max };
 	TAILQ_INIT(&visitors->list);
-	visitors->count = 0;
-	visitors->limit = limit;
 }
 
 static void http_visitors_unlist(struct http_visitors *visitors,
@@ -35,17 +38,47 @@ static struct http_visitor *visitor_of(struct MHD_Connection *connection)
 		->socket_context;
 }
 
+static void http_visitors_close(struct http_visitors *visitors,
+				struct http_visitor *visitor)
+{
+	http_visitors_unlist(visitors, visitor);
+	visitor->leaves = true;
+	visitors->leaving += visitor->bytes;
+	shutdown(MHD_get_connection_info(visitor->connection,
+					 MHD_CONNECTION_INFO_CONNECTION_FD)
+			 ->connect_fd,
+		 SHUT_RDWR);
+}
+
 static void http_visitors_make_room(struct http_visitors *visitors)
 {
 	struct http_visitor *oldest = TAILQ_FIRST(&visitors->list);
 
-	if (!oldest || visitors->count <= visitors->limit)
-		return;
-	http_visitors_unlist(visitors, oldest);
-	shutdown(MHD_get_connection_info(oldest->connection,
-					 MHD_CONNECTION_INFO_CONNECTION_FD)
-			 ->connect_fd,
-		 SHUT_RDWR);
+	if (oldest && visitors->count > visitors->limit)
+		http_visitors_close(visitors, oldest);
+}
+
+void http_visitors_sends(struct http_visitors *visitors,
+			 struct MHD_Connection *connection, size_t bytes)
+{
+	struct http_visitor *to = visitor_of(connection), *oldest, *next;
+
+	visitors->bytes += bytes;
+	if (to)
+		to->bytes = bytes;
+	for (oldest = TAILQ_FIRST(&visitors->list);
+	     oldest &&
+	     visitors->bytes > visitors->bytes_max + visitors->leaving;
+	     oldest = next) {
+		next = TAILQ_NEXT(oldest, next);
+		if (oldest != to && oldest->bytes)
+			http_visitors_close(visitors, oldest);
+	}
+}
+
+void http_visitors_sent(struct http_visitors *visitors, size_t bytes)
+{
+	visitors->bytes -= bytes;
 }
 
 void http_visitors_changed(void *arg, struct MHD_Connection *connection,
@@ -59,6 +92,8 @@ void http_visitors_changed(void *arg, struct MHD_Connection *connection,
 		visitors->count--;
 		if (visitor)
 			http_visitors_unlist(visitors, visitor);
+		if (visitor && visitor->leaves)
+			visitors->leaving -= visitor->bytes;
 		free(visitor);
 		return;
 	}
@@ -79,6 +114,7 @@ void http_visitors_asked(struct http_visitors *visitors,
 
 	if (!visitor || !visitor->listed)
 		return;
+	visitor->bytes = 0;
 	TAILQ_REMOVE(&visitors->list, visitor, next);
 	TAILQ_INSERT_TAIL(&visitors->list, visitor, next);
 }

@@ -19,18 +19,27 @@ static const double bounds_s[HISTOGRAM_BUCKETS] = {
 	1,     2,     5,     10,   20,   50,   100, 200, 1000,
 };
 
-void openmetrics_begin(struct openmetrics *metrics,
+bool openmetrics_begin(struct openmetrics *metrics,
 		       const struct http_request *request,
 		       struct http_reply *reply)
 {
 	const char *accept = http_header(request, "Accept");
 
+	if (!http_host_is_ours(request)) {
+		reply->status = 421;
+		buffer_text(&reply->body,
+			    "the Host of the request is not this machine; "
+			    "expected its address, its name or localhost\n",
+			    NULL);
+		return false;
+	}
 	*metrics = (struct openmetrics){
 		.out = &reply->body,
 		.open = accept &&
 			strstr(accept, "application/openmetrics-text"),
 	};
 	reply->type = metrics->open ? open_type : plain_type;
+	return true;
 }
 
 void openmetrics_end(struct openmetrics *metrics, struct http_reply *reply)

@@ -22,8 +22,10 @@ struct openmetrics {
 enum openmetrics_kind { METRIC_GAUGE, METRIC_COUNTER, METRIC_HISTOGRAM };
 
 /* Begin to write the body of the reply, in the format that the client accepts.
+ * False: the reply is a refusal, because the client uses a name that is not
+ * ours.
  */
-void openmetrics_begin(struct openmetrics *metrics,
+bool openmetrics_begin(struct openmetrics *metrics,
 		       const struct http_request *request,
 		       struct http_reply *reply);
 /* Write the last line. If writing failed, the reply becomes an error. */

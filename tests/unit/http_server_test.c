@@ -1,0 +1,180 @@
+/* http_server_test.c - what clients that do not read may cost, and which names
+ * of the server are its own.
+ */
+#include "protocol/http/http_server.h"
+
+#include "protocol/base/clock.h"
+#include "tests/tap.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define CLIENTS 24
+#define BODY ((size_t)8 << 20)
+#define WAIT_MS 10000
+
+struct client {
+	int fd;
+	size_t got;
+	bool ended;
+};
+
+static void answer_large(void *arg, const struct http_request *request,
+			 struct http_reply *reply)
+{
+	int *asked = arg;
+
+	++*asked;
+	if (!strcmp(http_path(request), "/host")) {
+		buffer_text(&reply->body,
+			    http_host_is_ours(request) ? "ours" : "foreign",
+			    NULL);
+		return;
+	}
+	buffer_reserve(&reply->body, BODY, NULL);
+	memset(reply->body.data, 'x', BODY);
+	reply->body.size = BODY;
+}
+
+static int client_connect(const struct http_server *server, const char *text)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), small = 4096;
+
+	at.sin_port = htons(
+		(uint16_t)strtoul(strrchr(http_server_url(server), ':') + 1,
+				  NULL, 10));
+	inet_pton(AF_INET, "127.0.0.1", &at.sin_addr);
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+	if (connect(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
+	    write(fd, text, strlen(text)) < 0)
+		abort();
+	return fd;
+}
+
+/* Turn the loop while there is something to do, at least once. */
+static void turn(sd_event *loop)
+{
+	while (sd_event_run(loop, 20000) > 0)
+		;
+}
+
+/* Read what is there; true: the client has all, or was cut off. */
+static bool client_read(struct client *client)
+{
+	static char piece[65536];
+	ssize_t got;
+
+	while ((got = recv(client->fd, piece, sizeof(piece), MSG_DONTWAIT)) > 0)
+		client->got += (size_t)got;
+	if (got == 0 || errno != EAGAIN)
+		client->ended = true;
+	return client->ended || client->got >= BODY;
+}
+
+static void test_slow_readers(sd_event *loop)
+{
+	static const struct http_handler handler = { .answer = answer_large };
+	struct client clients[CLIENTS] = { 0 };
+	int64_t end_ms = clock_mono_ms() + WAIT_MS;
+	int asked = 0, whole = 0;
+	bool left = true;
+	struct http_server *server =
+		http_server_new(loop,
+				&(struct http_config){ .address =
+							       "127.0.0.1:0" },
+				&handler, &asked, NULL);
+
+	for (int i = 0; i < CLIENTS; i++) {
+		clients[i].fd =
+			client_connect(server,
+				       "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+		while (asked <= i && clock_mono_ms() < end_ms)
+			sd_event_run(loop, 20000);
+		turn(loop);
+	}
+	is_int(asked, CLIENTS, "%d clients ask for 8 MiB each", CLIENTS);
+	while (left && clock_mono_ms() < end_ms) {
+		left = false;
+		for (int i = 0; i < CLIENTS; i++)
+			left |= !client_read(&clients[i]);
+		sd_event_run(loop, 20000);
+	}
+	for (int i = 0; i < CLIENTS; i++)
+		whole += clients[i].got >= BODY;
+	ok(whole >= 4 && whole <= HTTP_WAITING_MAX / (int)BODY,
+	   "%d of them get it", whole);
+	ok(clients[0].ended && clients[0].got < BODY &&
+		   clients[CLIENTS - 1].got >= BODY,
+	   "the oldest are cut off, the newest is not");
+	for (int i = 0; i < CLIENTS; i++)
+		close(clients[i].fd);
+	turn(loop);
+	http_server_free(server);
+}
+
+static void test_hosts(sd_event *loop)
+{
+	static const struct http_handler handler = { .answer = answer_large };
+	char own[200] = "", domain[256];
+	const struct {
+		const char *host;
+		bool ours;
+	} hosts[] = {
+		{ "127.0.0.1:80", true },
+		{ "[::1]:80", true },
+		{ "localhost", true },
+		{ own, true },
+		{ domain, true },
+		{ "evil.example", false },
+		{ "127.0.0.1.evil.example:80", false },
+		{ "localhost.evil.example", false },
+		{ "", false },
+	};
+	int asked = 0;
+	struct http_server *server =
+		http_server_new(loop,
+				&(struct http_config){ .address =
+							       "127.0.0.1:0" },
+				&handler, &asked, NULL);
+
+	gethostname(own, sizeof(own) - 1);
+	snprintf(domain, sizeof(domain), "%.*s.example.org:7118",
+		 (int)strcspn(own, "."), own);
+	for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
+		char text[400], got[1000] = "";
+		ssize_t size = -1;
+		int fd;
+
+		snprintf(text, sizeof(text),
+			 "GET /host HTTP/1.1\r\nHost: %s\r\n\r\n",
+			 hosts[i].host);
+		fd = client_connect(server, text);
+		while (size < 0) {
+			sd_event_run(loop, 20000);
+			size = recv(fd, got, sizeof(got) - 1, MSG_DONTWAIT);
+		}
+		ok(!strstr(got, "\r\n\r\nours") == !hosts[i].ours, "%s is %s",
+		   hosts[i].host, hosts[i].ours ? "ours" : "not");
+		close(fd);
+	}
+	turn(loop);
+	http_server_free(server);
+}
+
+int main(void)
+{
+	sd_event *loop;
+
+	tap_begin(60);
+	if (sd_event_new(&loop) < 0)
+		return 1;
+	test_slow_readers(loop);
+	test_hosts(loop);
+	sd_event_unref(loop);
+	return tap_done();
+}
