@@ -10,6 +10,7 @@ need_root
 cluster_need
 need "$REGATTA_BUILD/lab/peer"
 must cluster_up 2 one
+# shellcheck disable=SC2034 # in a condition
 LIMIT_MIB=64
 SECONDS_EACH=10
 hello='{"type":"hello","version":3,"software":"peer"}'
@@ -32,6 +33,7 @@ processor() # time that it used, in ms
 # cost NAME MS: an operator's command takes less, and a job starts
 cost()
 {
+	# shellcheck disable=SC2034 # in a condition
 	local i start most=$2 all=()
 
 	for i in {1..15}; do
@@ -45,7 +47,6 @@ cost()
 	must wait_job "$JOB" completed 30
 	diag "$1: regatta nodes ${all[7]} ms, at most ${all[-1]} ms;" \
 		"a job $((($(date +%s%N) - start) / 1000000)) ms"
-	# shellcheck disable=SC2034 # in a condition
 	median=${all[7]}
 	ok '((median < most))' "$1: others are answered within $2 ms"
 }
