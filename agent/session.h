@@ -8,7 +8,7 @@
 
 #include "agent/boot.h"
 #include "agent/departure.h"
-#include "agent/images/disk_watermark.h"
+#include "agent/images/prune.h"
 
 struct session;
 

@@ -9,8 +9,25 @@
 #define AGENT_IMAGES_IMAGE_H
 
 #include "agent/docker/image_inspect.h"
-#include "agent/images/image_wanted.h"
 #include "agent/images/pull.h"
+
+/* A built image is identified by the content of its folder. Without a tag in
+ * reference, the tag is the first 12 hex digits of the context's SHA-256. With
+ * a tag, an existing image of that name is used if it was built from the same
+ * content, or not by Regatta.
+ */
+struct image_wanted {
+	const char *reference;
+	const char *build; /* NULL, or the folder of its Dockerfile: below the
+			      images folder; or an absolute path, whose
+			      NAME_install.sh then runs in a container
+			      (agent/images/install.h) */
+	/* The job's logins for registries, sealed for this node. For other
+	 * registries the node's own file is used (registry_access.h).
+	 */
+	const struct registry_login *logins;
+	size_t logins_count;
+};
 
 struct images;
 struct image_wait; /* one caller that waits for an image */

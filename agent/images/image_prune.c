@@ -3,7 +3,7 @@
  */
 #include "agent/images/image_inventory.h"
 #include "agent/images/image_operations_internal.h"
-#include "agent/images/prune_candidates.h"
+#include "agent/images/prune.h"
 #include "protocol/base/log.h"
 #include "protocol/config/free_space.h"
 #include "protocol/message/json_get.h"

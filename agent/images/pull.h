@@ -10,13 +10,13 @@
  * that, or fifteen times as long when the registry limits requests. An error
  * that no retry can help (no such image, no access, the policy) is final at
  * once. When the disk is full, the pull frees space once, if it can
- * (agent/images/disk_watermark.h), and is tried again.
+ * (agent/images/prune.h), and is tried again.
  */
 #ifndef AGENT_IMAGES_PULL_H
 #define AGENT_IMAGES_PULL_H
 
 #include "agent/docker/pull_progress.h"
-#include "agent/images/disk_watermark.h"
+#include "agent/images/prune.h"
 #include "protocol/registry/login.h"
 
 /* What is new of an image on its way; all borrowed. */

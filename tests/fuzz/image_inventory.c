@@ -5,7 +5,7 @@
  * has a reason.
  */
 #include "agent/images/image_inventory.h"
-#include "agent/images/prune_candidates.h"
+#include "agent/images/prune.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-/* prune_candidates_test.c - which images may go, which one first, and which one
+/* prune_test.c - which images may go, which one first, and which one
  * is meant.
  */
-#include "agent/images/prune_candidates.h"
+#include "agent/images/prune.h"
 
 #include "agent/images/image_inventory.h"
 #include "protocol/config/free_space.h"
