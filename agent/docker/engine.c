@@ -14,7 +14,6 @@
 
 #define PATH_LIMIT (64 << 10)
 #define ID_MAX 255
-#define CONTAINER_PATH_MAX 4096
 
 static int id_check(const char *id, struct error *err)
 {
@@ -355,64 +354,6 @@ struct engine_call *engine_container_list(struct engine *engine, bool all,
 	    query_filters(&path, labels, err) < 0)
 		return NULL;
 	return simple(engine, "GET", path.data, timeout_ms, done, arg, err);
-}
-
-/* Files in a container. */
-
-static struct engine_call *archive_call(struct engine *engine, const char *id,
-					const char *inside,
-					struct call_plan *plan,
-					struct error *err)
-{
-	owned(buffer_clear) struct buffer path;
-
-	if (container_path(&path, id, "/archive", err) < 0)
-		return NULL;
-	if (inside[0] != '/' || strlen(inside) > CONTAINER_PATH_MAX)
-		return error_null(error_set(
-			err, EINVAL,
-			"path in a container: \"%.80s\" is not valid here; "
-			"expected an absolute path of at most %d bytes",
-			inside, CONTAINER_PATH_MAX));
-	if (http_query(&path, "path", inside, err) < 0)
-		return NULL;
-	plan->path = path.data;
-	return engine_call_begin(engine, *plan, err);
-}
-
-struct engine_call *engine_archive_get(struct engine *engine, const char *id,
-				       const char *path, uint32_t stall_ms,
-				       engine_data_fn *data,
-				       engine_done_fn *done, void *arg,
-				       struct error *err)
-{
-	struct call_plan plan = {
-		.method = "GET",
-		.data = data,
-		.stall_ms = stall_ms,
-		.done = done,
-		.arg = arg,
-	};
-
-	return archive_call(engine, id, path, &plan, err);
-}
-
-struct engine_call *engine_archive_put(struct engine *engine, const char *id,
-				       const char *path, uint32_t stall_ms,
-				       engine_source_fn *source,
-				       void *source_arg, engine_done_fn *done,
-				       void *arg, struct error *err)
-{
-	struct call_plan plan = {
-		.method = "PUT",
-		.source = source,
-		.source_arg = source_arg,
-		.stall_ms = stall_ms,
-		.done = done,
-		.arg = arg,
-	};
-
-	return archive_call(engine, id, path, &plan, err);
 }
 
 /* Images. */

@@ -195,21 +195,6 @@ struct engine_call *engine_container_list(struct engine *engine, bool all,
 					  engine_done_fn *done, void *arg,
 					  struct error *err);
 
-/* Files in a container, as tar streams. */
-
-struct engine_call *engine_archive_get(struct engine *engine, const char *id,
-				       const char *path, uint32_t stall_ms,
-				       engine_data_fn *data,
-				       engine_done_fn *done, void *arg,
-				       struct error *err);
-
-/* path: an existing folder in the container. */
-struct engine_call *engine_archive_put(struct engine *engine, const char *id,
-				       const char *path, uint32_t stall_ms,
-				       engine_source_fn *source,
-				       void *source_arg, engine_done_fn *done,
-				       void *arg, struct error *err);
-
 /* Images. reference: see reference.h; EINVAL: not a valid reference. If it has
  * both tag and digest, the tag is not used.
  */

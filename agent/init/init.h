@@ -27,6 +27,9 @@
  *	ssh=1		  the command reaches the tasks of its job by ssh, and
  *			  they it; see below
  *	follow=PATTERN	  files to be copied here as they grow; up to 65
+ *	collect=PATH	  a file, folder or pattern, absolute, that is packed at
+ *			  the end (agent/init/pack.h); up to 64
+ *	collect_limit=N	  bytes of all that is packed
  *	env=NAME=VALUE	  set over the container's own environment; many
  *	secret=NAME=VALUE a file INIT_SECRETS/NAME of mode 0400 with that text,
  *			  made before anything runs
@@ -54,6 +57,10 @@
  *			   "path": "/data/train.log", "part": 1}
  *			  {"stream": "rank-0", "kept": BYTES}
  *	node-<N>.<NAME>.log  the bytes of a followed file (see below).
+ *	collect-<I>.tar, collect-<I>.why
+ *			  what is packed of the I-th collect=, from 0, and why
+ *			  it is not or not all of it (agent/init/pack.h); there
+ *			  before the exit record
  *	exit.json.new	  made by the agent, for any user to write: the file
  *			  that has to become the exit record. The agent knows it
  *			  again, so no other can stand in its place.
@@ -71,6 +78,7 @@
  *	 "error": "...",	  only when regatta-init itself failed
  *	 "note": "...",		  only when not all of the output is here: why
  *	 "started_ms": N, "ended_ms": N,	  wall clock since 1970
+ *	 "packed_ms": N,	  how long it packed after that
  *	 "oom_kills": N,	  processes the kernel killed for memory in this
  *				  container's cgroup, 0 where it cannot be read
  *	 "memory_peak_bytes": N,  the most that the cgroup used, read once a
@@ -142,7 +150,13 @@
  * first process that fails ends the others the same way (SIGTERM, then
  * SIGKILL). Orphans are reaped; those that are left when the last process of
  * the command ends are killed before the exit record is written.
- * regatta-init exits with the record's exit_code.
+ * Then it packs what is collected, with the rights that the command had; told
+ *to end, for at most INIT_PACK_MS more. regatta-init exits with the record's
+ * exit_code.
+ *
+ * `regatta-init pack OUT ROOT LIMIT SINCE PATH...`, run by the agent on the
+ *host where a container's regatta-init was killed, packs what OUT lacks of the
+ *paths below ROOT, the container's own layer, through no link and no mount.
  */
 #ifndef AGENT_INIT_INIT_H
 #define AGENT_INIT_INIT_H
@@ -154,10 +168,12 @@
 #define INIT_START_MAX (1 << 20)
 #define INIT_PROCESSES_MAX 64
 #define INIT_PATTERNS_MAX 65 /* a sweep's 64, and the flight recorder's */
-#define INIT_FOLLOW_MAX 128  /* followed files, each part counted */
-#define INIT_NAME_MAX 64     /* bytes in a stream's name */
-#define INIT_LOOK_MS 50      /* between looks at files that are followed */
-#define INIT_SCAN_MS 500     /* between looks for new ones, at least */
+#define INIT_COLLECT_MAX 64
+#define INIT_PACK_MS 600000
+#define INIT_FOLLOW_MAX 128 /* followed files, each part counted */
+#define INIT_NAME_MAX 64    /* bytes in a stream's name */
+#define INIT_LOOK_MS 50     /* between looks at files that are followed */
+#define INIT_SCAN_MS 500    /* between looks for new ones, at least */
 
 #define INIT_SSH_REQUEST_MAX (512 << 10) /* bytes, with its input */
 #define INIT_SSH_OUTPUT_MAX (256 << 10)

@@ -7,6 +7,7 @@
 #include "agent/init/environment.h"
 #include "agent/init/init.h"
 #include "agent/init/output_files.h"
+#include "agent/init/pack.h"
 #include "agent/init/process.h"
 #include "agent/init/record.h"
 #include "agent/init/seccomp_filter.h"
@@ -44,6 +45,7 @@ struct init {
 	int64_t oom_kills; /* before we began */
 	int64_t begun;     /* monotonic ms */
 	int64_t memory_at; /* when memory is looked at, likewise */
+	int64_t pack_end;  /* likewise; 0: nobody waits for the end */
 	struct start start;
 	struct output_files *output; /* NULL: nothing runs yet */
 	struct ssh_server *ssh;      /* NULL: the job does without */
@@ -282,6 +284,67 @@ static void init_sweep(struct init *init)
 	}
 }
 
+/* Take signals; true: the time that a stop leaves for packing is over. */
+static bool init_pack_late(void *arg)
+{
+	struct init *init = arg;
+	int64_t now = clock_mono_ms();
+	int signal;
+
+	while ((signal = signal_wait(init, now)) != 0)
+		init->told |= signal == SIGTERM || signal == SIGINT;
+	if (init->told && !init->pack_end)
+		init->pack_end = now + INIT_PACK_MS;
+	return init->pack_end && now >= init->pack_end;
+}
+
+static void init_pack(struct init *init)
+{
+	const struct pack pack = {
+		.layer = -1,
+		.out = init->out,
+		.paths = init->start.collect.items,
+		.count = init->start.collect.count,
+		.limit = init->start.collect_limit,
+		.since = init->record.started_ms / 1000,
+		.late = init_pack_late,
+		.arg = init,
+	};
+	int64_t begun = clock_mono_ms();
+
+	if (!pack.count)
+		return;
+	pack_all(&pack, false);
+	init->record.packed_ms = clock_mono_ms() - begun;
+}
+
+static bool never_late(void *arg)
+{
+	return false;
+}
+
+/* pack OUT ROOT LIMIT SINCE PATH... */
+static int pack_main(int argc, char **argv)
+{
+	struct pack pack = {
+		.layer = open(argv[3], O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+		.out = open(argv[2], O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+		.limit = strtoull(argv[4], NULL, 10),
+		.since = strtoll(argv[5], NULL, 10),
+		.paths = argv + 6,
+		.count = (size_t)argc - 6,
+		.late = never_late,
+	};
+
+	if (pack.layer < 0 || pack.out < 0) {
+		dprintf(2, "%s: %s\n", argv[pack.layer < 0 ? 3 : 2],
+			strerror(errno));
+		return EXIT_OURS;
+	}
+	pack_all(&pack, true);
+	return 0;
+}
+
 /* Start process i of the command; false: it is the last one. */
 static bool start_one(struct init *init, char **args, uint32_t i)
 {
@@ -439,6 +502,7 @@ static int init_run(struct init *init, const char *in, const char *secrets)
 	output_files_free(init->output);
 	ssh_server_free(init->ssh);
 	record->ended_ms = clock_wall_ms();
+	init_pack(init);
 	record->oom_kills = cgroup_oom_kills() - init->oom_kills;
 	if (record->why.code)
 		init_complain(&record->why);
@@ -459,6 +523,8 @@ int main(int argc, char **argv)
 
 	if (argc > 0 && (code = ssh_client_main(argc, argv)) >= 0)
 		return code;
+	if (argc > 6 && !strcmp(argv[1], "pack"))
+		return pack_main(argc, argv);
 	if (argc > 1) {
 		snprintf(in, sizeof(in), "%s/in/start", argv[1]);
 		snprintf(out, sizeof(out), "%s/out", argv[1]);

@@ -53,10 +53,12 @@ static int text_record(struct buffer *text, const struct record *record,
 	    text_string(text, "note", record->note, err) < 0 ||
 	    buffer_printf(text, err,
 			  "\"started_ms\": %lld, \"ended_ms\": %lld, "
+			  "\"packed_ms\": %lld, "
 			  "\"oom_kills\": %lld, \"memory_peak_bytes\": %lld, "
 			  "\"processes\": [",
 			  (long long)record->started_ms,
 			  (long long)record->ended_ms,
+			  (long long)record->packed_ms,
 			  (long long)record->oom_kills,
 			  (long long)record->memory_peak_bytes) < 0)
 		return -1;

@@ -18,6 +18,7 @@ struct record {
 	char note[240];   /* "note", on missing output; "": none */
 	int64_t started_ms;
 	int64_t ended_ms;
+	int64_t packed_ms; /* how long collected files were packed after it */
 	int64_t oom_kills;
 	int64_t memory_peak_bytes;
 	struct process processes[INIT_PROCESSES_MAX];

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 
 #define NAME_LETTERS                                                           \
@@ -51,6 +52,18 @@ static int start_check_follow(const struct start_list *list, const char *value,
 				   value, INIT_PATTERNS_MAX);
 }
 
+static int start_check_collect(const struct start_list *list, const char *value,
+			       struct error *err)
+{
+	return *value == '/' && strlen(value) < PATH_MAX &&
+			       list->count < INIT_COLLECT_MAX
+		       ? 0
+		       : error_set(err, EINVAL,
+				   "\"%.40s\" is not valid here; expected 1 to "
+				   "%d absolute paths",
+				   value, INIT_COLLECT_MAX);
+}
+
 /* clang-format off */
 static const struct number {
 	const char *name;
@@ -67,6 +80,7 @@ static const struct number {
 	NUMBER(log_limit,  0,     0, INT64_MAX),
 	NUMBER(suid,       0,     0, 1),
 	NUMBER(ssh,        0,     0, 1),
+	NUMBER(collect_limit, 0,  0, INT64_MAX),
 };
 static const struct {
 	const char *name;
@@ -76,6 +90,7 @@ static const struct {
 } lists[] = {
 #define LIST(field, check) { #field, offsetof(struct start, field), check }
 	LIST(follow,  start_check_follow),
+	LIST(collect, start_check_collect),
 	LIST(env,     check_env),
 	LIST(secret,  check_secret),
 	LIST(prepare, start_check_word),
@@ -167,7 +182,8 @@ static int start_take(struct start *start, char *record, uint32_t *seen,
 		err, EINVAL,
 		"\"%.40s\" is not valid here; expected processes=, "
 		"first_rank=, rank_env=, grace_ms=, node=, log_limit=, "
-		"suid=, ssh=, follow=, env=, secret=, prepare= or arg=",
+		"suid=, ssh=, follow=, collect=, collect_limit=, env=, "
+		"secret=, prepare= or arg=",
 		record);
 }
 

@@ -29,6 +29,8 @@ struct start {
 	uint64_t log_limit;        /* bytes, at most INT64_MAX; 0: none */
 	uint64_t suid;             /* 0 or 1 */
 	uint64_t ssh;              /* 0 or 1 */
+	uint64_t collect_limit;    /* bytes */
+	struct start_list collect; /* absolute paths and patterns */
 	struct start_list follow;  /* patterns */
 	struct start_list env;     /* NAME=VALUE */
 	struct start_list secret;  /* NAME=VALUE */

@@ -69,7 +69,7 @@ int exit_check(const struct exit_record *record, const cJSON *container,
 	if (exit_times_compare("begin", record->started_ms, started_ms, err) <
 	    0)
 		return -1;
-	return exit_times_compare("end", record->ended_ms,
+	return exit_times_compare("end", record->ended_ms + record->packed_ms,
 				  exit_check_parse_time(state, "FinishedAt"),
 				  err);
 }

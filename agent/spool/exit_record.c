@@ -24,6 +24,7 @@ static const struct schema exit_record_schema = SCHEMA(exit_record,
 	FIELD_OPTIONAL(exit_record, note),
 	FIELD(exit_record, started_ms),
 	FIELD(exit_record, ended_ms),
+	FIELD_OPTIONAL(exit_record, packed_ms),
 	FIELD(exit_record, oom_kills),
 	FIELD(exit_record, memory_peak_bytes),
 	FIELD_MANY(exit_record, processes, exit_process_schema));

@@ -30,6 +30,7 @@ struct exit_record {
 	char *note;
 	uint64_t started_ms;
 	uint64_t ended_ms;
+	uint64_t packed_ms;
 	uint64_t oom_kills;
 	uint64_t memory_peak_bytes;
 	struct exit_process *processes;

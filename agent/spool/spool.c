@@ -350,23 +350,40 @@ static void stream_path(const struct task_id *id, enum spool_folder folder,
 	path_in(id, folder, name, path);
 }
 
+static int spool_open_path(struct spool *spool, const char *path,
+			   struct error *err)
+{
+	owned_fd int fd =
+		openat(spool->fd, path,
+		       O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_errno(err, "%s/%s", spool->root, path);
+	if (!S_ISREG(st.st_mode))
+		return error_set(err, EINVAL, "%s/%s: not a regular file",
+				 spool->root, path);
+	return take_fd(&fd);
+}
+
+int spool_open_file(struct spool *spool, const struct task_id *id,
+		    enum spool_folder folder, const char *name,
+		    struct error *err)
+{
+	char path[PATH_MAX];
+
+	path_in(id, folder, name, path);
+	return spool_open_path(spool, path, err);
+}
+
 int spool_open_stream(struct spool *spool, const struct task_id *id,
 		      enum spool_folder folder, const char *stream,
 		      struct error *err)
 {
-	char name[PATH_MAX];
-	owned_fd int fd = -1;
-	struct stat st;
+	char path[PATH_MAX];
 
-	stream_path(id, folder, stream, name);
-	fd = openat(spool->fd, name,
-		    O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return error_errno(err, "%s/%s", spool->root, name);
-	if (!S_ISREG(st.st_mode))
-		return error_set(err, EINVAL, "%s/%s: not a regular file",
-				 spool->root, name);
-	return take_fd(&fd);
+	stream_path(id, folder, stream, path);
+	return spool_open_path(spool, path, err);
 }
 
 int spool_append_stream(struct spool *spool, const struct task_id *id,

@@ -121,6 +121,12 @@ bool spool_record_is_ours(struct spool *spool, const struct task_id *id);
 int spool_read_exit(struct spool *spool, const struct task_id *id,
 		    struct exit_record *record, struct error *err);
 
+/* Open a file for reading. ENOENT; EINVAL or ELOOP: it is not a regular file.
+ */
+int spool_open_file(struct spool *spool, const struct task_id *id,
+		    enum spool_folder folder, const char *name,
+		    struct error *err);
+
 /* Open the file of a stream, <stream>.log, for reading: of the container in
  * SPOOL_OUT, of the agent in SPOOL_HOST. ENOENT: it does not exist yet.
  */

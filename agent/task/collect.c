@@ -3,23 +3,29 @@
  */
 #include "agent/task/collect.h"
 
-#include "agent/blobs/tar_ages.h"
-#include "agent/blobs/tar_filter.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
+#include "protocol/base/printable.h"
+#include "protocol/base/subprocess.h"
 #include "protocol/blob/incoming.h"
-#include "protocol/blob/pattern.h"
+#include "protocol/message/json_get.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#define STALL_MS 120000 /* without a byte from the engine */
-#define STALLS_MAX 3    /* per path, which is then given up */
+#define CALL_MS 30000
+#define CALLS_MAX 3     /* that time out */
 #define RETRY_MS 1000   /* while the engine is away */
+#define LAYER_MS 600000 /* to pack what is left of a layer */
+#define TURN_MS 20      /* of copying, in each turn of the loop */
+#define PIECE (256 << 10)
+#define WHY_MAX 400
 #define LIST_NAME "files.json"
 #define LIST_MAX (1 << 20)
 #define PATH_BYTES 4096
@@ -45,16 +51,19 @@ OWNED_VALUE(struct collected, collected_clear)
 struct collect {
 	struct collect_services services;
 	struct collected list;
-	size_t next;         /* index of the next path */
-	uint64_t left;       /* bytes that may still be collected */
-	unsigned int stalls; /* of the present path */
+	size_t next;   /* index of the next path */
+	uint64_t left; /* bytes that may still be collected */
+	int tar;       /* of the present path, or -1 */
 	struct incoming *incoming;
-	struct tar_filter *filter; /* of a pattern; NULL: all is taken */
-	struct tar_ages ages;      /* of what is taken */
 	struct engine_call *call;
+	struct subprocess *layer; /* packs what is left of the container */
+	unsigned int calls;       /* that timed out */
+	bool layer_read;
+	char lost[WHY_MAX]; /* why a path is not packed, then */
 	sd_event_source *timer;
 	bool checking; /* all bytes are here, the hash is being made */
 	bool done;
+	char piece[PIECE];
 };
 
 static int collect_save_list(struct spool *spool, const struct task_id *id,
@@ -67,6 +76,15 @@ static int collect_save_list(struct spool *spool, const struct task_id *id,
 		return -1;
 	return spool_write(spool, id, SPOOL_HOST, LIST_NAME, text.data,
 			   text.size, err);
+}
+
+uint64_t collect_limit(const struct task_spec *spec)
+{
+	uint64_t limit = spec->container.collect_limit_bytes;
+
+	if (!spec->container.collect.count)
+		return 0;
+	return limit ? limit : COLLECT_LIMIT_DEFAULT;
 }
 
 /* The absolute path, with its placeholders filled. */
@@ -92,7 +110,8 @@ static char *note_path(const struct task_spec *spec, const char *path,
 
 int collect_note(struct spool *spool, const struct task_id *id,
 		 const struct task_spec *spec, const char *folder,
-		 const struct rendezvous *rendezvous, struct error *err)
+		 const struct rendezvous *rendezvous, struct buffer *start,
+		 struct error *err)
 {
 	const struct strings *paths = &spec->container.collect;
 	owned(collected_clear) struct collected list = { 0 };
@@ -109,7 +128,15 @@ int collect_note(struct spool *spool, const struct task_id *id,
 		if (!list.files[i].path)
 			return error_prefix(err, "collect");
 		list.files_count++;
+		if (buffer_printf(start, err, "collect=%s",
+				  list.files[i].path) < 0 ||
+		    buffer_append(start, "", 1, err) < 0)
+			return -1;
 	}
+	if (buffer_printf(start, err, "collect_limit=%" PRIu64,
+			  collect_limit(spec)) < 0 ||
+	    buffer_append(start, "", 1, err) < 0)
+		return -1;
 	return collect_save_list(spool, id, &list, err);
 }
 
@@ -126,7 +153,8 @@ static void again_in(struct collect *collect, uint64_t delay_ms)
 static void drop_path(struct collect *collect)
 {
 	incoming_free(take(collect->incoming));
-	tar_filter_free(take(collect->filter));
+	if (collect->tar >= 0)
+		close(take_fd(&collect->tar));
 }
 
 /* Record the outcome of the present path and go on. */
@@ -137,7 +165,6 @@ static void settled(struct collect *collect)
 
 	drop_path(collect);
 	collect->checking = false;
-	collect->stalls = 0;
 	collect->next++;
 	/* If this fails, a restarted agent collects the path again. */
 	if (collect_save_list(collect->services.spool, id, &collect->list,
@@ -158,33 +185,27 @@ static void not_there(struct collect *collect, const char *why)
 		settled(collect);
 }
 
-/* Note files that are older than the job, and hard links that were left out. */
-static void note_warnings(struct collect *collect)
+/* What the packer says of the present path; the command may have written it.
+ * False: nothing.
+ */
+static bool packer_words(struct collect *collect, struct buffer *words)
 {
-	const struct tar_ages *ages = &collect->ages;
-	uint64_t lost =
-		collect->filter ? tar_filter_links_lost(collect->filter) : 0;
-	char older[80] = "", links[80] = "";
+	char name[40];
 
-	if (ages->older)
-		snprintf(older, sizeof(older),
-			 "%" PRIu64 " of %" PRIu64
-			 " files are older than the job",
-			 ages->older, ages->files);
-	if (lost)
-		snprintf(links, sizeof(links),
-			 "%" PRIu64 " hard links are left out: what they link "
-			 "to does not match",
-			 lost);
-	if ((*older || *links) &&
-	    asprintf(&collect->list.files[collect->next].text, "%s%s%s", older,
-		     *older && *links ? "; " : "", links) < 0)
-		collect->list.files[collect->next].text = NULL;
+	snprintf(name, sizeof(name), "collect-%zu.why", collect->next);
+	buffer_init(words, WHY_MAX);
+	if (spool_read(collect->services.spool, collect->services.id, SPOOL_OUT,
+		       name, words, NULL) < 0 ||
+	    !words->size)
+		return false;
+	printable(words->data, words->size);
+	return true;
 }
 
 static void collect_check_file(struct collect *collect)
 {
 	struct collected_file *file = &collect->list.files[collect->next];
+	owned(buffer_clear) struct buffer words = { 0 };
 	char hash[CONTENT_HASH_SIZE];
 	struct error err = { 0 };
 	int rc = incoming_finish(collect->incoming, hash, &err);
@@ -197,110 +218,151 @@ static void collect_check_file(struct collect *collect)
 		file->content = strdup(hash);
 		file->bytes = incoming_length(collect->incoming);
 		collect->left -= file->bytes;
-		note_warnings(collect);
+		if (packer_words(collect, &words))
+			file->text = strdup(words.data);
 		settled(collect);
 	}
 }
 
-/* tar_filter_out_fn */
-static int keep_data(void *arg, const void *data, size_t size,
-		     struct error *err)
+/* Copy a part of the tar file. */
+static void collect_copy(struct collect *collect)
 {
-	struct collect *collect = arg;
+	int64_t end = clock_mono_ms() + TURN_MS;
+	struct error err;
+	ssize_t got;
 
-	tar_ages_feed(&collect->ages, data, size);
-	if (incoming_write(collect->incoming, data, size, err) == 0)
-		return 0;
-	if (err && err->code == E2BIG)
-		error_set(err, E2BIG,
-			  "too large: more than the %" PRIu64
-			  " bytes that are left of collect_limit",
-			  collect->left);
-	return -1;
+	do {
+		got = read(collect->tar, collect->piece, PIECE);
+		if (got < 0)
+			error_errno(&err, "tar file");
+		else if (got > 0 &&
+			 incoming_write(collect->incoming, collect->piece,
+					(size_t)got, &err) < 0)
+			got = -1;
+	} while (got > 0 && clock_mono_ms() < end);
+	collect->checking = got == 0;
+	if (got < 0)
+		not_there(collect, err.text);
+	else
+		again_in(collect, 0);
 }
 
-/* engine_data_fn */
-static int collect_take_data(void *arg, const void *data, size_t size,
-			     struct error *err)
-{
-	struct collect *collect = arg;
+/* What regatta-init did not pack. */
 
-	return collect->filter
-		       ? tar_filter_feed(collect->filter, data, size, err)
-		       : keep_data(arg, data, size, err);
+static void layer_lost(struct collect *collect, const char *why)
+{
+	collect->layer_read = true;
+	snprintf(collect->lost, sizeof(collect->lost),
+		 "regatta-init was killed before it packed the path: %s", why);
+	again_in(collect, 0);
 }
 
-static void got_path(void *arg, const struct error *err, cJSON *answer)
+static void layer_packed(void *arg, const struct error *err,
+			 const struct subprocess_output *output)
 {
 	struct collect *collect = arg;
-	bool stalled = err && err->code == ETIMEDOUT;
+
+	collect->layer = NULL;
+	layer_lost(collect, err                 ? err->text
+			    : output->exit_code ? output->complaint
+						: "nothing of it is there");
+}
+
+/* regatta-init pack OUT ROOT LIMIT SINCE PATH... (agent/init/init.h) */
+static int layer_pack(struct collect *collect, const char *layer,
+		      struct error *err)
+{
+	const struct collect_services *services = &collect->services;
+	const struct collected *list = &collect->list;
+	owned(strings_clear) struct strings argv = { 0 };
+	struct subprocess_command command = {
+		.argv = &argv,
+		.timeout_ms = LAYER_MS,
+		.output_max = PATH_MAX,
+	};
+	char out[PATH_MAX];
+
+	spool_path(services->spool, services->id, SPOOL_OUT, out);
+	if (strings_add(&argv, services->init_program, err) < 0 ||
+	    strings_add(&argv, "pack", err) < 0 ||
+	    strings_add(&argv, out, err) < 0 ||
+	    strings_add(&argv, layer, err) < 0 ||
+	    strings_printf(&argv, err, "%" PRIu64, collect->left) < 0 ||
+	    strings_printf(&argv, err, "%" PRId64, list->since) < 0)
+		return -1;
+	for (size_t i = 0; i < list->files_count; i++)
+		if (strings_add(&argv, list->files[i].path, err) < 0)
+			return -1;
+	collect->layer = subprocess_run(services->loop, &command, layer_packed,
+					collect, err);
+	return collect->layer ? 0 : -1;
+}
+
+static void layer_asked(void *arg, const struct error *err, cJSON *answer)
+{
+	struct collect *collect = arg;
+	const char *layer =
+		json_get_text_or_empty(json_get(json_get(answer, "GraphDriver"),
+						"Data"),
+				       "UpperDir");
 	struct error wrong;
 
 	collect->call = NULL;
-	collect->stalls += stalled;
-	if (!err && collect->filter &&
-	    tar_filter_end(collect->filter, &wrong) < 0)
-		err = &wrong;
-	if (!err) {
-		collect->checking = true;
-		collect_check_file(collect);
-	} else if (engine_away(err) && collect->stalls < STALLS_MAX) {
-		drop_path(collect);
+	collect->calls += err && err->code == ETIMEDOUT;
+	if (err && engine_away(err) && collect->calls < CALLS_MAX)
 		again_in(collect, RETRY_MS);
-	} else {
-		not_there(collect, err->text);
-	}
+	else if (err)
+		layer_lost(collect, err->text);
+	else if (*layer != '/')
+		layer_lost(collect, "the engine does not say where the "
+				    "container's own layer is");
+	else if (layer_pack(collect, layer, &wrong) < 0)
+		layer_lost(collect, wrong.text);
 }
 
-static uint64_t collect_find_limit(const struct collect *collect)
+static void layer_ask(struct collect *collect)
 {
-	uint64_t limit = collect->services.spec->container.collect_limit_bytes;
+	struct error err;
 
-	return limit ? limit : COLLECT_LIMIT_DEFAULT;
+	collect->call =
+		engine_container_inspect(collect->services.engine,
+					 collect->services.container, CALL_MS,
+					 layer_asked, collect, &err);
+	if (!collect->call)
+		layer_lost(collect, err.text);
 }
 
-/* The engine can only give a folder: the one before the pattern. */
-static int begin_filter(struct collect *collect, const char *folder,
-			const char *pattern, struct error *err)
+static void nothing_packed(struct collect *collect)
 {
-	uint64_t limit = collect_find_limit(collect);
+	owned(buffer_clear) struct buffer words = { 0 };
 
-	if (!*folder)
-		return error_set(err, EINVAL,
-				 "the whole container would have to be read; "
-				 "name a folder that contains it");
-	collect->filter =
-		tar_filter_new(pattern,
-			       limit > UINT64_MAX / COLLECT_READ_FACTOR
-				       ? UINT64_MAX
-				       : limit * COLLECT_READ_FACTOR,
-			       keep_data, collect, err);
-	return collect->filter ? 0 : -1;
+	if (packer_words(collect, &words))
+		not_there(collect, words.data);
+	else if (collect->layer_read)
+		not_there(collect, collect->lost);
+	else
+		layer_ask(collect);
 }
 
 static void begin_path(struct collect *collect)
 {
-	const char *path = collect->list.files[collect->next].path;
-	const char *pattern;
-	char folder[PATH_MAX];
+	const struct collect_services *services = &collect->services;
 	struct error err = { 0 };
-	int rc = 0;
+	char name[40];
 
-	collect->ages = (struct tar_ages){ .since = collect->list.since };
-	if (pattern_split(path, folder, sizeof(folder), &pattern)) {
-		rc = begin_filter(collect, folder, pattern, &err);
-		path = folder;
+	snprintf(name, sizeof(name), "collect-%zu.tar", collect->next);
+	collect->tar = spool_open_file(services->spool, services->id, SPOOL_OUT,
+				       name, &err);
+	if (collect->tar < 0 && err.code == ENOENT) {
+		nothing_packed(collect);
+		return;
 	}
-	if (rc == 0)
-		collect->incoming = incoming_new(collect->services.contents,
-						 NULL, collect->left, &err);
+	if (collect->tar >= 0)
+		collect->incoming = incoming_new(services->contents, NULL,
+						 collect->left, &err);
 	if (collect->incoming)
-		collect->call =
-			engine_archive_get(collect->services.engine,
-					   collect->services.container, path,
-					   STALL_MS, collect_take_data,
-					   got_path, collect, &err);
-	if (!collect->call)
+		again_in(collect, 0);
+	else
 		not_there(collect, err.text);
 }
 
@@ -311,6 +373,10 @@ static int collect_timer_run(sd_event_source *source, uint64_t usec, void *arg)
 
 	if (collect->checking) {
 		collect_check_file(collect);
+		return 0;
+	}
+	if (collect->tar >= 0) {
+		collect_copy(collect);
 		return 0;
 	}
 	while (collect->next < list->files_count &&
@@ -361,7 +427,8 @@ struct collect *collect_begin(const struct collect_services *services,
 	if (!collect)
 		return NULL;
 	collect->services = *services;
-	collect->left = collect_find_limit(collect);
+	collect->tar = -1;
+	collect->left = collect_limit(services->spec);
 	if (spool_read(services->spool, services->id, SPOOL_HOST, LIST_NAME,
 		       &text, err) < 0 ||
 	    codec_decode(&collected_schema, text.data, text.size,
@@ -381,6 +448,7 @@ void collect_free(struct collect *collect)
 	if (!collect)
 		return;
 	engine_call_cancel(collect->call);
+	subprocess_cancel(collect->layer);
 	drop_path(collect);
 	loop_source_free(&collect->timer);
 	collected_clear(&collect->list);

@@ -1,11 +1,12 @@
 /* collect.h - stores the files that a task collects, after its command has
  * ended.
  *
- * Each path in the sweep's `collect` is copied out of the container as a tar
- * file into the node's blob store (protocol/blob/blob_store.h), from which the
- * controller fetches it. For a pattern (protocol/blob/pattern.h) the folder at
- * its beginning is read, and the entries that match are kept; at most
- * COLLECT_READ_FACTOR times the limit is read.
+ * regatta-init packs each path in the sweep's `collect` into a tar file, in the
+ * container and with its rights (agent/init/pack.h). From the spool it is
+ * copied into the node's blob store (protocol/blob/blob_store.h), from which
+ * the controller fetches it. If regatta-init was killed before, the same
+ * program packs what the container wrote to its own layer, where the engine
+ * says.
  *
  * The outcome of each path is in the spool's file host/files.json, which exists
  * from the start of the command on, so that a restarted agent continues. A path
@@ -22,8 +23,6 @@
 
 #include <systemd/sd-event.h>
 
-#define COLLECT_READ_FACTOR 64
-
 /* All borrowed. */
 struct collect_services {
 	sd_event *loop;
@@ -33,17 +32,23 @@ struct collect_services {
 	const struct task_id *id;
 	const struct task_spec *spec;
 	const char *container; /* its name */
+	const char *init_program;
 	/* All paths are done. */
 	void (*done)(void *arg);
 	void *arg;
 };
 
-/* Before the start: write the list of paths, with placeholders filled. folder:
- * the container's working folder, for relative paths.
+/* The bytes that a task may collect; 0: it collects nothing. */
+uint64_t collect_limit(const struct task_spec *spec);
+
+/* Before the start: write the list of paths, with placeholders filled, and
+ * append it to the start file. folder: the container's working folder, for
+ * relative paths.
  */
 int collect_note(struct spool *spool, const struct task_id *id,
 		 const struct task_spec *spec, const char *folder,
-		 const struct rendezvous *rendezvous, struct error *err);
+		 const struct rendezvous *rendezvous, struct buffer *start,
+		 struct error *err);
 
 /* After the end. NULL with err->code 0: there is nothing to collect. done()
  * runs later, also when everything was collected before.

@@ -1,6 +1,7 @@
 /* step_end.c - stops a task, collects its files, removes its container and
  * spool.
  */
+#include "agent/init/init.h"
 #include "agent/task/task_internal.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
@@ -12,6 +13,7 @@
 
 #define REMOVE_PAUSE_MS 1 /* between pieces of a spool */
 #define STOP_MARGIN_S 5   /* regatta-init's grace ends before the engine's */
+#define PACK_S (INIT_PACK_MS / 1000)
 
 static void stop_done(void *arg, const struct error *err, cJSON *answer)
 {
@@ -27,7 +29,8 @@ static void stop_done(void *arg, const struct error *err, cJSON *answer)
 void step_stop(struct task *task)
 {
 	uint32_t grace_ms = task->spec.container.grace_ms;
-	uint32_t grace_s = grace_ms / 1000 + STOP_MARGIN_S;
+	bool packs = task->spec.container.collect.count;
+	uint32_t grace_s = grace_ms / 1000 + STOP_MARGIN_S + packs * PACK_S;
 
 	step_run_leave(task);
 	step_watch(task);
@@ -58,6 +61,7 @@ void step_collect(struct task *task)
 		.id = &task->id,
 		.spec = &task->spec,
 		.container = task->container,
+		.init_program = task->services->init_program,
 		.done = collect_done,
 		.arg = task,
 	};

@@ -100,7 +100,8 @@ static void limit_writes(struct task *task)
 		.node_policy = services->node_policy,
 		.spool = services->spool,
 		.id = &task->id,
-		.output_bytes = output ? output : LOG_LIMIT_DEFAULT,
+		.output_bytes = (output ? output : LOG_LIMIT_DEFAULT) +
+				collect_limit(&task->spec),
 		.has_tree = task->spec.container.workspace,
 		.over = wrote_too_much,
 		.arg = task,

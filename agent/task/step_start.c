@@ -92,14 +92,14 @@ static int write_start(struct task *task, const struct container_place *place,
 	    (hosts.size &&
 	     spool_write(task->services->spool, &task->id, SPOOL_IN, "hostfile",
 			 hosts.data, hosts.size, err) < 0) ||
-	    write_files(task, &rendezvous, err) < 0 ||
-	    collect_note(task->services->spool, &task->id, &task->spec,
-			 work_folder(task), &rendezvous, err) < 0)
+	    write_files(task, &rendezvous, err) < 0)
 		return -1;
 	if (command_build(&task->filled, &task->image_argv, &rendezvous, &start,
 			  err) < 0 ||
 	    task_secrets_add(&task->spec, task->services->registries, &start,
-			     err) < 0)
+			     err) < 0 ||
+	    collect_note(task->services->spool, &task->id, &task->spec,
+			 work_folder(task), &rendezvous, &start, err) < 0)
 		return err->code == E2BIG
 			       ? error_prefix(err, "command and environment")
 			       : -1;

@@ -76,6 +76,8 @@ void step_conclude(struct task *task, const cJSON *container)
 		rc = error_set(&err, EPROTO,
 			       "another file was in its place while the "
 			       "command ran");
+	if (!task->spec.container.collect.count)
+		record.packed_ms = 0;
 	if (rc == 0)
 		rc = exit_check(&record, container, &err);
 	if (rc < 0 && !is_damage(&err)) {

@@ -1,8 +1,8 @@
 #!/bin/bash
-# files.t - hostile tar files on the ways that a job's files take: an engine hands
-# them to an agent as collected files, the controller keeps them, a command line
-# unpacks them. Nothing is written outside, each is refused in words or harmless.
-# Counts are printed.
+# files.t - hostile tar files on the ways that a job's files take: a container
+# leaves them where regatta-init puts what it packed, an agent takes them, the
+# controller keeps them, a command line unpacks them. Nothing is written outside,
+# each is refused in words or harmless. Counts are printed.
 TEST_LIMIT=900
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"
@@ -21,27 +21,27 @@ for tar in "$BED"/tars/*.tar; do
 	names+=("$(basename "$tar" .tar)")
 done
 
-spawn proxy python3 "$here/archive_proxy.py" "$BED/proxy.sock" \
-	"$BED/engines/e1/docker.sock" "$BED/tars"
-must wait_for 'log_of proxy | finds ready' 10
-# shellcheck disable=SC2034 # for cluster_up
-AGENT_ARGS=(--engine "unix://$BED/proxy.sock")
 must cluster_up 1
 agent=$(pid_of cluster/agent1)
 
-# Collected: of each a path, and a pattern below it.
-paths=() patterns=()
+# Collected: regatta-init is killed, so that it packs nothing itself.
+paths=()
 for name in "${names[@]}"; do
 	paths+=("/hostile/$name/.")
-	[[ $name == many ]] || patterns+=("\"/hostile/$name/*\"")
 done
-list=$(IFS=,; echo "${paths[*]},${patterns[*]}")
-must submit_tool collects "collect=[$list]" collect_limit=2G print 1
-must wait_job "$JOB" completed 240
+list=$(IFS=,; echo "${paths[*]}")
+must submit_tool collects retries=0 "collect=[$list]" collect_limit=2G sleep 600
+must wait_job "$JOB" running 60
+for ((i = 0; i < ${#names[@]}; i++)); do
+	cp "$BED/tars/${names[i]}.tar" \
+		"$CLUSTER/n1/spool/$JOB.1.0/out/collect-$i.tar" || die "no spool"
+done
+dk e1 kill "$(task_container "$JOB")" >/dev/null
+must wait_job "$JOB" failed 240
 is "$(pid_of cluster/agent1)" "$agent" "the agent lives"
 ok 'alive cluster/agent1 && alive cluster/controller' "so does the controller"
 cli files "$JOB" --format json >"$BED/files"
-is "$(jq length "$BED/files")" "$((${#paths[@]} + ${#patterns[@]}))" \
+is "$(jq length "$BED/files")" "${#paths[@]}" \
 	"of each path something is said"
 
 # fetches PATH: within its limits, and nothing of it is harmful
@@ -67,12 +67,11 @@ fetches()
 		bad+=("$1: too large")
 	rm -rf "$back"
 }
-for path in "${paths[@]}" $(jq -r '.[].path | select(endswith("*"))' "$BED/files")
-do
+for path in "${paths[@]}"; do
 	fetches "$path"
 done
 is "${bad[*]}" "" "each is refused in words, or harmless"
-ok '((read >= 30))' "and most were read, $read of $attempts"
+ok '((read >= 15))' "and most were read, $read of $attempts"
 diag "$attempts collected files: $refused refused, none got through"
 is "$(ls -A "$BED/outside")" "" "nothing is written outside"
 done_testing

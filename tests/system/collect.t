@@ -83,11 +83,18 @@ is $? 0 "as it was"
 must cli fetch "$JOB" /job/ckpt/step-1 -o "$BED/below" 2>/dev/null
 is "$(cd "$BED/below" && find . -type f)" ./ckpt/step-1/deep/weights \
 	"also a path below one alone"
-must submit_tool haystack 'collect=["/out/*.json"]' collect_limit=1K \
-	folder /out , into /out/a.json , print 100 , into /out/hay , print 200000
+must submit_tool haystack 'collect=["/out/*.json"]' collect_limit=4K \
+	folder /out , into /out/a.json , print 100 , into /out/hay , print 2000000
 must wait_job "$JOB" completed 60
-like "$(files_get "$JOB" '.[0].text')" 'contains more than 65536 bytes' \
-	"a pattern in a folder that is too large is told, too"
+ok '[[ $(files_get "$JOB" ".[0].content") =~ ^[0-9a-f]{64}$ ]]' \
+	"a pattern takes little from a large folder"
+
+# A user without a name, whose folders the image lacks; a folder that stays shut.
+must submit_tool other user=1234:1234 'collect=[mine, /host, /etc/none]' \
+	"workspace=$BED/host" touch /workspace/mine
+must wait_job "$JOB" completed 60
+is "$(files_get "$JOB" '[.[] | select(.content).path] | join(" ")')" \
+	'/workspace/mine /host' "another user's files come back"
 
 # What lay there before the job began is not its work.
 mkdir -p "$BED/host/again"

@@ -531,9 +531,6 @@ static void bad_names(struct world *world)
 	ok(!engine_container_start(world->engine, longest, 5000, done, NULL,
 				   &err),
 	   "256 bytes of name are too many");
-	ok(!engine_archive_get(world->engine, ID, "relative", 0, NULL, done,
-			       NULL, &err),
-	   "a relative path in a container is refused");
 	ok(!engine_image_pull(world->engine, "A", NULL, 0, object, done, NULL,
 			      &err),
 	   "a wrong reference is refused: %s", err.text);
@@ -720,31 +717,20 @@ static void archives(struct world *world)
 
 	answer_with(world, 200, NULL);
 	world->chunks = pieces;
-	outcome->call = engine_archive_get(world->engine, ID, "/out/a b", 1000,
-					   data, done, &transfer, NULL);
+	outcome->call = engine_image_save(world->engine, "x:1", 1000, data,
+					  done, &transfer, NULL);
 	wait_done(world, outcome);
-	is(world->seen,
-	   "GET /v1.41/containers/4bcd/archive?path=%2Fout%2Fa%20b ",
-	   "an archive is asked for");
-	ok(transfer.bytes == 8 && !outcome->err.code, "and comes as bytes");
+	ok(transfer.bytes == 8 && !outcome->err.code,
+	   "an image comes as bytes");
 	reset(outcome);
-	answer_with(world, 404, "{\"message\":\"no such path\"}");
-	outcome->call = engine_archive_get(world->engine, ID, "/none", 1000,
-					   data, done, &transfer, NULL);
+	answer_with(world, 404, "{\"message\":\"no such image\"}");
+	outcome->call = engine_image_save(world->engine, "y:1", 1000, data,
+					  done, &transfer, NULL);
 	wait_done(world, outcome);
 	ok(outcome->err.code == ENOENT && transfer.bytes == 8,
-	   "an error is no archive");
+	   "an error is no image");
 	reset(outcome);
 	answer_with(world, 200, NULL);
-	transfer.left = 200000;
-	outcome->call =
-		engine_archive_put(world->engine, ID, "/in", 1000, source,
-				   &transfer, done, outcome, NULL);
-	wait_done(world, outcome);
-	is(world->seen, "PUT /v1.41/containers/4bcd/archive?path=%2Fin ",
-	   "an archive is sent");
-	is_int((long long)world->body, 200000, "as it comes from its source");
-	reset(outcome);
 	transfer.left = 100000;
 	world->chunks = build;
 	outcome->call = engine_image_build(world->engine, "x:1", "a", "1", NULL,
