@@ -152,7 +152,16 @@ struct engine_call *engine_info(struct engine *engine, uint32_t timeout_ms,
 				engine_done_fn *done, void *arg,
 				struct error *err)
 {
-	return simple(engine, "GET", "/info", timeout_ms, done, arg, err);
+	const struct call_plan plan = {
+		.method = "GET",
+		.path = "/info",
+		.newest = true,
+		.timeout_ms = timeout_ms,
+		.done = done,
+		.arg = arg,
+	};
+
+	return engine_call_begin(engine, plan, err);
 }
 
 struct engine_call *engine_podman_info(struct engine *engine,

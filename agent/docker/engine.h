@@ -19,6 +19,7 @@
  *	EBUSY		in use, or not in a state that allows it (409)
  *	EINVAL		the request is wrong (other 4xx)
  *	EACCES		not permitted, by the engine or on its socket
+ *	ENOSPC		the engine's disk is full, by its own words
  *	EIO		the engine failed (5xx, or an error inside a stream)
  *	ETIMEDOUT	the call's own limit
  *	ECONNREFUSED	no engine there
@@ -88,6 +89,11 @@ OWNED_POINTER(struct engine, engine_free)
 /* Can the engine not be reached, or does it hang? Then a retry may help. */
 bool engine_away(const struct error *err);
 
+/* Set the error with the engine's words, up to the end of their line; ENOSPC if
+ * they tell of a full disk. For words in the objects of a stream.
+ */
+void engine_error(struct error *err, int code, const char *text);
+
 /* The host given to engine_new(), for messages. */
 const char *engine_host(const struct engine *engine);
 
@@ -99,6 +105,9 @@ void engine_call_resume(struct engine_call *call);
 struct engine_call *engine_version(struct engine *engine, uint32_t timeout_ms,
 				   engine_done_fn *done, void *arg,
 				   struct error *err);
+/* In the newest version of the API that the engine has: to older ones it does
+ * not tell where its containerd is.
+ */
 struct engine_call *engine_info(struct engine *engine, uint32_t timeout_ms,
 				engine_done_fn *done, void *arg,
 				struct error *err);

@@ -19,6 +19,7 @@ struct call_plan {
 	const char *method;
 	const char *path;         /* without the version; copied */
 	const char *path_podman;  /* for Podman; NULL: the same path */
+	bool newest;              /* with the engine's own version of the API */
 	const char *body;         /* JSON text, or NULL; copied */
 	const char *header;       /* "Name: value", or NULL; copied */
 	engine_source_fn *source; /* an upload instead of body; or NULL */

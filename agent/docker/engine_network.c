@@ -12,8 +12,7 @@
 
 #define SCHEME "unix://"
 
-/* 0: not known. */
-static pid_t find_listener(const char *path)
+pid_t engine_listener(const char *path)
 {
 	owned_fd int fd =
 		socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -38,7 +37,7 @@ bool engine_network_separate(const char *host)
 
 	if (strncmp(host, SCHEME, strlen(SCHEME)) != 0)
 		return false;
-	pid = find_listener(host + strlen(SCHEME));
+	pid = engine_listener(host + strlen(SCHEME));
 	snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)pid);
 	return pid > 0 && stat("/proc/self/ns/net", &ours) == 0 &&
 	       stat(path, &theirs) == 0 && ours.st_ino != theirs.st_ino;

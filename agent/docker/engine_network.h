@@ -7,6 +7,12 @@
 #define AGENT_DOCKER_ENGINE_NETWORK_H
 
 #include <stdbool.h>
+#include <sys/types.h>
+
+/* Connect to a socket of this machine: the process that listens there. 0: not
+ * known.
+ */
+pid_t engine_listener(const char *path);
 
 /* Connect to the engine and compare the network namespace of its process with
  * ours. True: they differ. False: they are the same, or the engine belongs to

@@ -6,6 +6,7 @@
 #include "agent/docker/http.h"
 #include "agent/docker/json_stream.h"
 #include "protocol/base/loop.h"
+#include "protocol/base/printable.h"
 #include "protocol/message/json_get.h"
 
 #include <ctype.h>
@@ -16,6 +17,7 @@
 
 #define NEGOTIATE_MS 10000
 #define VERSION "/version"
+#define FULL_TEXT 64 /* of the engine's words about a full disk */
 #define PING "/_ping"
 
 struct call {
@@ -155,6 +157,29 @@ static bool name_is_used(const cJSON *object)
 			 !strcmp(cause, "container already exists"));
 }
 
+/* A full disk is told at the end of the words, behind paths and hashes. */
+void engine_error(struct error *err, int code, const char *text)
+{
+	static const char *const full[] = { "no space left on device",
+					    "disk quota exceeded" };
+	char end[FULL_TEXT];
+
+	for (size_t i = 0; i < sizeof(full) / sizeof(full[0]); i++) {
+		const char *at = strcasestr(text, full[i]);
+		owned_free char *words =
+			at ? strndup(text,
+				     (size_t)(at - text) + strlen(full[i]))
+			   : NULL;
+
+		if (!words)
+			continue;
+		copy_end(end, sizeof(end), words);
+		error_set(err, ENOSPC, "engine: %s", end);
+		return;
+	}
+	error_set(err, code, "engine: %.*s", (int)strcspn(text, "\n"), text);
+}
+
 /* The text is {"message": "..."}, or else the beginning of the body. */
 static void status_error(struct http_engine *engine, int conflict,
 			 const struct http_answer *answer, struct error *err)
@@ -168,8 +193,7 @@ static void status_error(struct http_engine *engine, int conflict,
 	if (!text)
 		text = answer->body;
 	if (*text)
-		error_set(err, code, "engine: %.*s", (int)strcspn(text, "\n"),
-			  text);
+		engine_error(err, code, text);
 	else
 		error_set(err, code, "engine: HTTP status %d without a message",
 			  answer->status);
@@ -188,7 +212,7 @@ static bool stream_error(const cJSON *object, struct error *err)
 
 	if (!text && !long_text)
 		return false;
-	error_set(err, EIO, "engine: %s", long_text ? long_text : text);
+	engine_error(err, EIO, long_text ? long_text : text);
 	return true;
 }
 
@@ -404,7 +428,8 @@ static int send_call(struct call *call)
 	};
 	owned_free char *path = NULL;
 
-	if (asprintf(&path, "/v%s%s", engine->version, to) < 0) {
+	if (asprintf(&path, "%s%s%s", plan->newest ? "" : "/v",
+		     plan->newest ? "" : engine->version, to) < 0) {
 		path = NULL;
 		return error_nomem(&call->error, "engine");
 	}

@@ -106,7 +106,9 @@ static uint64_t byte_count(const cJSON *detail, const char *name)
 static void layer_update(struct layer *layer, enum layer_state state,
 			 const cJSON *detail)
 {
-	uint64_t current = byte_count(detail, "current");
+	uint64_t current = json_get_text(detail, "units")
+				   ? 0
+				   : byte_count(detail, "current");
 
 	layer->state = state;
 	if (state == LAYER_DOWNLOADING) {
@@ -127,24 +129,34 @@ static void layer_update(struct layer *layer, enum layer_state state,
 		layer->extracted = state == LAYER_DONE ? layer->total : 0;
 }
 
-void pull_progress_pull(struct pull_progress *progress, const cJSON *object)
+static bool layer_moved(const struct layer *before, const struct layer *now)
+{
+	return before->state != now->state || before->bytes != now->bytes ||
+	       before->extracted != now->extracted;
+}
+
+bool pull_progress_pull(struct pull_progress *progress, const cJSON *object)
 {
 	const char *id = json_get_text(object, "id");
 	const char *status = json_get_text(object, "status");
 	const cJSON *detail = json_get(object, "progressDetail");
-	struct layer *layer;
+	uint32_t count = progress->count;
+	struct layer *layer, before;
 
 	if (!id || !status)
-		return;
+		return true;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		if (strncmp(status, words[i].status, strlen(words[i].status)))
 			continue;
 		layer = layer_find(progress, id);
 		progress->extracting |= words[i].state == LAYER_EXTRACTING;
-		if (layer)
-			layer_update(layer, words[i].state, detail);
-		return;
+		if (!layer)
+			return true;
+		before = *layer;
+		layer_update(layer, words[i].state, detail);
+		return progress->count != count || layer_moved(&before, layer);
 	}
+	return true;
 }
 
 /* "Step 2/7 : RUN ..."; another engine says "STEP 2/7: RUN ...". */

@@ -31,8 +31,11 @@ OWNED_POINTER(struct pull_progress, pull_progress_free)
 /* Forget all, for another attempt. */
 void pull_progress_reset(struct pull_progress *progress);
 
-/* Take in one object. Any object is safe; unknown ones change nothing. */
-void pull_progress_pull(struct pull_progress *progress, const cJSON *object);
+/* Take in one object. Any object is safe; unknown ones change nothing. True: it
+ * is no repetition of what is known of a layer. A count whose "units" are "s"
+ * is the time that a layer takes, which passes by itself.
+ */
+bool pull_progress_pull(struct pull_progress *progress, const cJSON *object);
 void pull_progress_build(struct pull_progress *progress, const cJSON *object);
 
 /* Phase, bytes and layers of *sum are set, over all layers whose sizes the

@@ -126,8 +126,7 @@ static void build_call_done(void *arg, const struct error *err, cJSON *answer)
 	failure = *err;
 	if (failure.code == ENOENT)
 		failure.code = EIO;
-	if (strstr(failure.text, "no space left on device")) {
-		failure.code = ENOSPC;
+	if (failure.code == ENOSPC) {
 		error_prefix(&failure, "disk full");
 	} else if (build->base[0]) {
 		error_prefix(&failure, "no base image %.160s", build->base);

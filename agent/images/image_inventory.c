@@ -3,6 +3,7 @@
  */
 #include "agent/images/image_inventory.h"
 #include "agent/docker/image_inspect.h"
+#include "agent/images/image_disk.h"
 #include "protocol/message/json_get.h"
 
 #include <errno.h>
@@ -44,15 +45,18 @@ static uint64_t image_inventory_read_number(const cJSON *object,
 		       : 0;
 }
 
-/* Names, but not the "<none>:<none>" of an image without any. */
-static int image_inventory_read_names(const cJSON *list, struct strings *names,
-				      struct error *err)
+/* Names of a kind: tags have ':', digests '@', and containerd's store lists
+ * both as tags. Not the "<none>:<none>" of an image without any.
+ */
+static int image_inventory_read_names(const cJSON *list, bool digests,
+				      struct strings *names, struct error *err)
 {
 	const cJSON *item;
 
 	cJSON_ArrayForEach(item, list)
 	{
 		if (cJSON_IsString(item) &&
+		    !strchr(item->valuestring, '@') == !digests &&
 		    strncmp(item->valuestring, "<none>", 6) != 0 &&
 		    strings_add(names, item->valuestring, err) < 0)
 			return -1;
@@ -80,10 +84,10 @@ static int image_inventory_read_image(const cJSON *item,
 	};
 	if (!image->id || (origin && !image->origin))
 		return error_nomem(err, "images");
-	if (image_inventory_read_names(json_get(item, "RepoTags"), &image->tags,
-				       err) < 0)
+	if (image_inventory_read_names(json_get(item, "RepoTags"), false,
+				       &image->tags, err) < 0)
 		return -1;
-	return image_inventory_read_names(json_get(item, "RepoDigests"),
+	return image_inventory_read_names(json_get(item, "RepoDigests"), true,
 					  &image->digests, err);
 }
 
@@ -206,12 +210,11 @@ static void image_inventory_info_done(void *arg, const struct error *err,
 				      cJSON *answer)
 {
 	struct image_inventory_call *call = arg;
-	const char *root = json_get_text(answer, "DockerRootDir");
 	struct error wrong;
 
 	call->call = NULL;
-	if (!err && root && call->local)
-		call->inventory.root = strdup(root);
+	if (!err && call->local)
+		call->inventory.root = image_disk_folder(answer);
 	if (!err) {
 		call->call = engine_image_list(call->engine, CALL_MS,
 					       images_done, call, &wrong);

@@ -11,7 +11,7 @@
 struct image_inventory {
 	struct image_info *images; /* needed and removed are not set */
 	size_t count;
-	char *root; /* the engine's folder; NULL: not on this machine */
+	char *root; /* the folder of its images; NULL: not known here */
 };
 
 void image_inventory_clear(struct image_inventory *inventory);

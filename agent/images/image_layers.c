@@ -2,6 +2,7 @@
  */
 #include "agent/images/image_layers.h"
 
+#include "agent/images/image_disk.h"
 #include "protocol/base/log.h"
 #include "protocol/blob/image_bundle.h"
 #include "protocol/message/json_get.h"
@@ -145,23 +146,6 @@ static void image_layers_listed(void *arg, const struct error *err,
 	image_layers_next(call);
 }
 
-/* With containerd's store, Driver is a snapshotter, and DriverStatus says so.
- */
-static bool is_containerd_store(const cJSON *info)
-{
-	const cJSON *pair;
-
-	cJSON_ArrayForEach(pair, json_get(info, "DriverStatus"))
-	{
-		const char *value =
-			cJSON_GetStringValue(cJSON_GetArrayItem(pair, 1));
-
-		if (value && !strncmp(value, "io.containerd.", 14))
-			return true;
-	}
-	return false;
-}
-
 static void image_layers_informed(void *arg, const struct error *err,
 				  cJSON *answer)
 {
@@ -169,7 +153,7 @@ static void image_layers_informed(void *arg, const struct error *err,
 	struct error why;
 
 	call->call = NULL;
-	if (!err && is_containerd_store(answer)) {
+	if (!err && image_disk_is_containerd(answer)) {
 		image_layers_finish(call, NULL);
 		return;
 	}

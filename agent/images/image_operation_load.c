@@ -45,6 +45,7 @@ struct load {
 	bool late;      /* the engine gets it only when all is fetched */
 	bool loaded;    /* the engine has read it; its images are looked at */
 	char said[120]; /* by the engine, last */
+	struct error packed; /* why it has not unpacked an image; or no code */
 };
 
 static void load_id(const struct image_bundle_image *image, char id[ID_SIZE])
@@ -439,6 +440,12 @@ static void load_check(struct load *load)
 		load_inspect(load, load_found);
 		return;
 	}
+	if (load->packed.code) {
+		if (load->packed.code == ENOSPC)
+			error_prefix(&load->packed, "disk full");
+		image_operation_fail(&load->operation, &load->packed);
+		return;
+	}
 	load->operation.progress.done_bytes =
 		load->operation.progress.total_bytes;
 	image_operation_succeed(&load->operation, NULL);
@@ -451,6 +458,9 @@ static void load_said(void *arg, const cJSON *object)
 	struct load *load = arg;
 	const char *text = json_get_text(object, "stream");
 
+	/* Of an image that it has, but could not unpack. */
+	if (text && !strncmp(text, "Error unpacking image ", 22))
+		engine_error(&load->packed, EIO, text);
 	if (text)
 		snprintf(load->said, sizeof(load->said), "%.*s",
 			 (int)strcspn(text, "\r\n"), text);
@@ -480,7 +490,7 @@ static void loaded(void *arg, const struct error *err, cJSON *answer)
 		image_operation_step_in(&load->operation, 0);
 	} else if (image_operation_retry(&load->operation, err)) {
 		return;
-	} else if (strstr(err->text, "no space left on device")) {
+	} else if (err->code == ENOSPC) {
 		full = *err;
 		error_prefix(&full, "disk full");
 		image_operation_fail(&load->operation, &full);
@@ -501,6 +511,7 @@ static int give_engine(struct load *load)
 		engine_call_resume(load->operation.call);
 		return 0;
 	}
+	load->packed = (struct error){ 0 };
 	load->assembly = assembly_new(load->operation.config->contents,
 				      &load->bundle, &err);
 	if (load->assembly) {

@@ -3,11 +3,11 @@
  */
 #include "agent/images/prune.h"
 
+#include "agent/images/image_disk.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 #include "protocol/blob/blob_store.h"
-#include "protocol/message/json_get.h"
 #include "protocol/registry/reference.h"
 
 #include <errno.h>
@@ -268,6 +268,7 @@ struct disk_watermark {
 	sd_event_source *late;      /* ends the wait for an answer */
 	char id[CONTENT_HASH_SIZE]; /* of the present question; "": none */
 	bool answered;
+	bool blind; /* at the last look, the folder was unknown */
 	TAILQ_HEAD(, disk_watermark_wait) waits;
 };
 
@@ -361,12 +362,16 @@ static void watermark_info_done(void *arg, const struct error *err,
 				cJSON *answer)
 {
 	struct disk_watermark *watermark = arg;
-	const char *root = json_get_text(answer, "DockerRootDir");
+	owned_free char *root = err ? NULL : image_disk_folder(answer);
 	uint64_t free_bytes, bytes, floor;
 
 	watermark->call = NULL;
 	look_in(watermark, DISK_WATERMARK_LOOK_MS);
-	if (err || !root || free_space_of(root, &free_bytes, &bytes, NULL) < 0)
+	if (!err && !root && !watermark->blind)
+		log_warning("image floor: the folder of the engine's images is "
+			    "unknown; its disk is not watched");
+	watermark->blind = !err && !root;
+	if (!root || free_space_of(root, &free_bytes, &bytes, NULL) < 0)
 		return;
 	floor = free_space_on(&watermark->config.floor, bytes);
 	if (free_bytes >= floor)

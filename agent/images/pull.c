@@ -5,9 +5,11 @@
 #include "agent/docker/pull_progress.h"
 #include "agent/images/registry_access.h"
 #include "agent/images/id_error.h"
+#include "agent/images/image_disk.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
+#include "protocol/base/printable.h"
 #include "protocol/message/json_get.h"
 #include "protocol/registry/reference.h"
 
@@ -32,7 +34,7 @@ struct pull {
 	char target[TARGET_MAX]; /* name for the engine */
 	char host[REFERENCE_HOST_MAX + 1];
 	char *auth;          /* the header, or NULL */
-	char *root;          /* the engine's folder; NULL: not known */
+	char *root;          /* of the engine's images; NULL: not known */
 	uint64_t free_bytes; /* free there when the engine's pull began */
 	struct registry_login *logins;
 	size_t logins_count;
@@ -43,7 +45,8 @@ struct pull {
 	struct disk_watermark_wait *waits;
 	struct error full; /* why */
 	struct engine_call *call;
-	sd_event_source *timer; /* the pause between two tries */
+	sd_event_source *timer;   /* the pause between two tries */
+	sd_event_source *stalled; /* ends a try without progress */
 	struct pull_progress *sums;
 	struct pull_rate speed;
 	struct image_news now;
@@ -85,8 +88,6 @@ static void classify(struct error *err)
 		int code;
 	} table[] = {
 		{ "toomanyrequests", EBUSY },
-		{ "no space left on device", ENOSPC },
-		{ "disk quota exceeded", ENOSPC },
 		{ "manifest unknown", ENOENT },
 		{ "not found", ENOENT },
 		{ "does not exist", ENOENT },
@@ -141,16 +142,21 @@ static void say_room(const struct pull *pull, struct error *err)
 	bool large = needed >= GIB;
 	double unit = large ? GIB : MIB;
 	const char *name = large ? "GiB" : "MiB";
+	char need[100] = "", root[44];
 
-	if (needed && pull->root)
-		error_prefix(err,
-			     "disk full: the pull needs %s%.1f %s and the same "
-			     "again to unpack; %.60s had %.1f %s free",
-			     pull->now.progress.partial ? "more than " : "",
-			     (double)needed / unit, name, pull->root,
-			     (double)pull->free_bytes / unit, name);
-	else
+	if (!pull->root) {
 		error_prefix(err, "disk full");
+		return;
+	}
+	if (needed)
+		snprintf(need, sizeof(need),
+			 "the pull needs %s%.1f %s and the same again to "
+			 "unpack; ",
+			 pull->now.progress.partial ? "more than " : "",
+			 (double)needed / unit, name);
+	copy_end(root, sizeof(root), pull->root);
+	error_prefix(err, "disk full: %s%s had %.1f %s free", need, root,
+		     (double)pull->free_bytes / unit, name);
 }
 
 static bool pull_make_room(struct pull *pull, const struct error *why);
@@ -189,10 +195,10 @@ static void pull_fail(struct pull *pull, const struct error *failure)
 
 	id_error_explain(&err);
 	classify(&err);
+	if (err.code == ENOSPC && pull_make_room(pull, failure))
+		return;
 	if (err.code == ENOSPC)
 		say_room(pull, &err);
-	if (err.code == ENOSPC && pull_make_room(pull, &err))
-		return;
 	tell_gone(pull, &err);
 	pause = pause_ms(pull, &err);
 	if (!final(&err) && pull->now.progress.tries < TRIES &&
@@ -263,6 +269,7 @@ static void pull_call_done(void *arg, const struct error *failure,
 	struct error err;
 
 	pull->call = NULL;
+	loop_timer_stop(pull->stalled);
 	if (failure) {
 		pull_fail(pull, failure);
 		return;
@@ -278,14 +285,44 @@ static void pull_call_done(void *arg, const struct error *failure,
 		tagged(pull, &err, NULL);
 }
 
+static bool pull_unpacks(const struct pull *pull)
+{
+	return !strcmp(pull->now.progress.phase, "extracting");
+}
+
+/* The engine may go on reporting while nothing moves. */
+static int pull_stalled(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct pull *pull = arg;
+	struct error err;
+
+	engine_call_cancel(take(pull->call));
+	error_set(&err, ETIMEDOUT, "engine: the pull makes no progress; %s",
+		  pull_unpacks(pull) ? "no layer was unpacked for a long time"
+				     : "no byte of the image arrived in time");
+	pull_fail(pull, &err);
+	return 0;
+}
+
+/* Something has moved. An engine that unpacks may tell only the time. */
+static void pull_watch(struct pull *pull)
+{
+	loop_timer(pull->services->loop, &pull->stalled,
+		   pull_unpacks(pull) ? image_silence_ms(pull->services)
+				      : pull->services->stall_ms,
+		   pull_stalled, pull, NULL);
+}
+
 static void pull_object(void *arg, const cJSON *object)
 {
 	struct pull *pull = arg;
 	struct image_progress *now = &pull->now.progress;
 	const char *before = now->phase;
+	bool moved = pull_progress_pull(pull->sums, object);
 
-	pull_progress_pull(pull->sums, object);
 	pull_progress_sum(pull->sums, now);
+	if (moved)
+		pull_watch(pull);
 	if (strcmp(now->phase, before) != 0)
 		pull->speed = (struct pull_rate){ 0 };
 	now->rate = (double)rate_feed(&pull->speed, clock_mono_ms(),
@@ -369,8 +406,10 @@ static void pull_access_found(void *arg, const struct error *failure,
 	pull->access_known = true;
 	pull->gone_login = way->gone;
 	pull->auth = way->header ? strdup(way->header) : NULL;
-	if (way->root && pull->services->registries->local)
-		pull->root = strdup(way->root);
+	if (pull->services->registries->local) {
+		free(pull->root);
+		pull->root = image_disk_folder(way->info);
+	}
 	ask_digest(pull);
 }
 
@@ -421,6 +460,7 @@ void pull_cancel(struct pull *pull)
 	engine_call_cancel(pull->call);
 	disk_watermark_cancel(pull->waits);
 	loop_source_free(&pull->timer);
+	loop_source_free(&pull->stalled);
 	pull_progress_free(pull->sums);
 	logins_free(pull->logins, pull->logins_count);
 	secret_free(pull->auth);

@@ -5,12 +5,14 @@
  * by digest, so that a moving tag does no harm. Sizes come from the engine's
  * progress messages.
  *
- * A pull fails when no byte arrives for stall_ms; there is no other time limit.
- * It is tried three times, with a pause of retry_ms and then of four times
- * that, or fifteen times as long when the registry limits requests. An error
- * that no retry can help (no such image, no access, the policy) is final at
- * once. When the disk is full, the pull frees space once, if it can
- * (agent/images/prune.h), and is tried again.
+ * A pull fails when nothing of the image moves for stall_ms, or for ten times
+ * as long while layers are unpacked; there is no other time limit. An engine
+ * that repeats its last report moves nothing. It is tried three times, with a
+ * pause of retry_ms and then of four times that, or fifteen times as long when
+ * the registry limits requests. An error that no retry can help (no such image,
+ * no access, the policy) is final at once. When the disk is full, the pull
+ * frees space once, if it can (agent/images/prune.h), and is tried
+ * again.
  */
 #ifndef AGENT_IMAGES_PULL_H
 #define AGENT_IMAGES_PULL_H

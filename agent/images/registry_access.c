@@ -281,7 +281,7 @@ static void registry_access_info_done(void *arg, const struct error *err,
 		return;
 	}
 	access->info = cJSON_Duplicate(answer, true);
-	access->way.root = json_get_text(access->info, "DockerRootDir");
+	access->way.info = access->info;
 	if (!access->host) {
 		check_policy_all(access);
 		return;

@@ -35,7 +35,7 @@ struct registry_access_way {
 	const char *header; /* "X-Registry-Auth: ...", or for all registries
 			       "X-Registry-Config: ..."; NULL: no login */
 	bool gone;          /* the job's login for it was deleted */
-	const char *root;   /* the engine's folder; NULL: unknown */
+	const cJSON *info;  /* of the engine */
 };
 
 /* Called from the loop, once. Exactly one of err and way is NULL; way is valid

@@ -23,8 +23,8 @@ must dockerfile first
 
 AGENT_ARGS=(--images "$BED/images" --stall 20)
 # Disks of their own: what comes free there nobody else takes.
-must small_disk engines/e1/data 120
-must small_disk engines/e2/data 60
+must image_disk e1 120
+must image_disk e2 60
 must cluster_up 2
 engine=$(node_engine 1)
 must mkdir -p "$BED/host"
@@ -122,11 +122,14 @@ run cli image build cpu/based --nodes n1
 based=$(grep -oE 'vendors/cpu/based:[0-9a-f]{12}' <<<"$err" | tail -1)
 is "$(listed '.[] | select(.tags[0] == "'"$REGISTRY"'/base:1") | .origin')" \
 	pulled "a base is ours, too"
-run cli image remove "$REGISTRY/base:1" --nodes n1
-is $rc 1 "and stays while another is made from it"
-like "$err" 'n1: .*dependent child images' "in the engine's words: $err"
-is "$(listed "map(select(.tags[0] == \"$REGISTRY/base:1\")) | length")" 1 \
-	"with its name"
+# In containerd's store, no image needs another one.
+if [[ ! ${CONTAINERD_STORE-} ]]; then
+	run cli image remove "$REGISTRY/base:1" --nodes n1
+	is $rc 1 "and stays while another is made from it"
+	like "$err" 'n1: .*dependent child images' "in the engine's words: $err"
+	is "$(listed "map(select(.tags[0] == \"$REGISTRY/base:1\")) | length")" \
+		1 "with its name"
+fi
 
 # What is there: of others, pulled, built.
 must push "$REGISTRY/tool:1" 4
@@ -223,7 +226,7 @@ for image in a:1 a:2 b:1; do
 done
 run cli image gc --nodes n1 --dry-run
 is $rc 0 "what would go is shown: $err"
-like "$err" 'n1: 1 image would go, at most 6\.[0-9] MiB' "in words"
+like "$err" 'n1: 1 image would go, at most (6|13)\.[0-9] MiB' "in words"
 like "$(grep a:1 <<<"$out")" "^n1 +$REGISTRY/a:1 +[0-9a-f]{12} .* would go$" \
 	"and each"
 like "$(grep a:2 <<<"$out")" "^n1 .* stays: one of the 1 newest$" \
@@ -234,7 +237,7 @@ run cli image gc --nodes n1 --floor 1MiB
 like "$(grep a:1 <<<"$out")" "stays: enough space is free$" \
 	"nor does anything with room enough"
 run cli image gc --nodes n1
-like "$err" 'n1: 1 image removed, 6\.[0-9] MiB' "then it goes"
+like "$err" 'n1: 1 image removed, (6|13)\.[0-9] MiB' "then it goes"
 ok '! has e1 "$REGISTRY/a:1" && has e1 "$REGISTRY/a:2"' "that one alone"
 must job_with holds "$REGISTRY/b:1" wait, /host/go
 must wait_job "$JOB" running 60

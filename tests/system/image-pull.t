@@ -19,7 +19,7 @@ must cp "$REGATTA_BUILD/lab/tool" "$BED/images/mine/"
 printf 'FROM scratch\nCOPY tool /tool\n' >"$BED/images/mine/Dockerfile"
 export REGATTA_IMAGES=$BED/images
 AGENT_ARGS=(--images "$BED/images" --stall 20)
-must small_disk engines/e2/data 40
+must image_disk e2 40
 must cluster_up 2
 engine=$(node_engine 1)
 

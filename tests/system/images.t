@@ -11,7 +11,7 @@ must registry_locked
 must login_file "$BED/auth.json" "$locked" "$secret"
 AGENT_ARGS=(--registry-auth "$BED/auth.json"
 	--stall 10 --verbose)
-must small_disk engines/e2/data 40
+must image_disk e2 40
 must cluster_up 2
 engine=$(node_engine 1)
 
@@ -57,7 +57,7 @@ must submit_image full "$open/large:1"
 ok 'wait_job $JOB failed 60' "an image that does not fit fails"
 is "$(job_get "$JOB" .failure)" image "of class image"
 like "$(job_get "$JOB" .text)" \
-	"disk full: the pull needs [0-9.]+ MiB and the same again to unpack; .*e2/data had [0-9.]+ MiB free: engine: " \
+	"disk full: the pull needs [0-9.]+ MiB and the same again to unpack; .*e2/(data|containerd/root) had [0-9.]+ MiB free: engine: .*no space left" \
 	"in words: $(job_get "$JOB" .text)"
 # What only shows when it is unpacked is told by the engine: the same words.
 must mkdir "$BED/zeros"
@@ -69,7 +69,7 @@ must dk "$engine" rmi -f "$open/zeros:1" >/dev/null
 must submit_image unpacked "$open/zeros:1"
 ok 'wait_job $JOB failed 60' "nor does one that only fits while it is packed"
 like "$(job_get "$JOB" '"\(.failure) \(.text)"')" \
-	"^image .*disk full: .* MiB and the same again to unpack; .* MiB free: engine: " \
+	"^image .*disk full: .* had .* MiB free: engine: .*no space left" \
 	"in the same words"
 must agent_stop 2
 must nodes_up 0 20
@@ -123,7 +123,9 @@ pin=$(job_get "$JOB" .provenance.image_pin)
 like "$pin" "^$open/tool@sha256:[0-9a-f]{64}$" "a result says what its image was"
 is "$(job_get "$JOB" '[.events[] | select(.kind == "pin") | .data.pin] | join(" ")')" \
 	"$pin" "what the name means was found out once"
-is "$(job_get "$JOB" '[.events[] | select(.kind == "image") | .data.node] | sort | join(" ")')" \
+# containerd may be done with so small an image before it has told its size.
+[[ ${CONTAINERD_STORE-} ]] ||
+	is "$(job_get "$JOB" '[.events[] | select(.kind == "image") | .data.node] | sort | join(" ")')" \
 	"n1 n2" "both nodes were sent the image, as events tell"
 second=$(jobs_get "$SWEEP" '.[1].job')
 must wait_job "$second" completed 60

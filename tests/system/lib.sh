@@ -49,6 +49,8 @@
 #
 # Disks
 #	small_disk NAME MIB	a folder $BED/NAME that is full at MIB
+#	image_disk ENGINE MIB	such a one for the images of an engine, which
+#				is not up yet
 #
 # Engines: dockerd with a containerd, folders and a cgroup of its own,
 # live-restore on. $BED/engines/NAME/docker.sock
@@ -383,6 +385,14 @@ small_disk()
 {
 	mkdir -p "$BED/$1" &&
 		mount -t tmpfs -o "size=$2m" "regatta-$BED_ID" "$BED/$1"
+}
+
+image_disk()
+{
+	local folder=data
+
+	[[ ! ${CONTAINERD_STORE-} ]] || folder=containerd/root
+	small_disk "engines/$1/$folder" "$2"
 }
 
 # ---- engines -------------------------------------------------------------

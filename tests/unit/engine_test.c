@@ -266,16 +266,19 @@ static void waiting_for_the_version(struct world *world)
 
 	answer_with(world, 200, "{\"Id\":\"x\"}");
 	world->versions = 0;
-	first.call = engine_info(world->engine, 5000, done, &first, &first.err);
-	second.call =
-		engine_info(world->engine, 5000, done, &second, &second.err);
-	third.call = engine_info(world->engine, 5000, done, &third, &third.err);
+	first.call = engine_image_list(world->engine, 5000, done, &first,
+				       &first.err);
+	second.call = engine_image_list(world->engine, 5000, done, &second,
+					&second.err);
+	third.call = engine_image_list(world->engine, 5000, done, &third,
+				       &third.err);
 	engine_call_cancel(third.call);
 	ok(!first.done && !second.done, "nothing is done inside the call");
 	wait_done(world, &first);
 	wait_done(world, &second);
 	is_int(world->versions, 1, "many calls ask for the version once");
-	is(world->seen, "GET /v1.41/info ", "and then go out in that version");
+	is(world->seen, "GET /v1.41/images/json ",
+	   "and then go out in that version");
 	is(first.answer, "{\"Id\":\"x\"}", "with their answers");
 	is_int(third.done, 0, "one that is cancelled meanwhile stays silent");
 
@@ -475,8 +478,7 @@ static void requests(struct world *world)
 	answer_with(world, 200, "{}\n");
 	SENT("GET /v1.41/version ",
 	     engine_version(engine, 5000, done, &outcome, err));
-	SENT("GET /v1.41/info ",
-	     engine_info(engine, 5000, done, &outcome, err));
+	SENT("GET /info ", engine_info(engine, 5000, done, &outcome, err));
 	SENT("POST /v1.41/containers/create?name=n {\"Image\":\"i\"}",
 	     engine_container_create(engine, "n", body, 5000, done, &outcome,
 				     err));

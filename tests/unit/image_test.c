@@ -6,6 +6,7 @@
 
 #include "protocol/base/clock.h"
 #include "protocol/base/file.h"
+#include "protocol/base/loop.h"
 #include "tests/tap.h"
 #include "tests/unit/fake_engine.h"
 
@@ -15,6 +16,10 @@
 #include <sys/stat.h>
 
 #define PULLS_MAX 4
+
+#define LONG                                                                   \
+	"application/vnd.docker.image.rootfs.diff.tar.gzip sha256:"            \
+	"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
 struct world {
 	sd_event *loop;
@@ -32,8 +37,11 @@ struct world {
 	int status;         /* of a pull or build */
 	const char *text[PULLS_MAX]; /* what the nth pull or build prints */
 	bool silent;                 /* and then nothing more */
-	bool touch;                  /* an inspect changes the build folder */
-	int exit_code;               /* of a container */
+	bool repeats;                /* but the same again and again */
+	sd_event_source *again;
+	struct fake_exchange *pull;
+	bool touch;    /* an inspect changes the build folder */
+	int exit_code; /* of a container */
 	/* what it saw */
 	int inspects, pulls, builds;
 	char seen[600];  /* the last path but /version */
@@ -61,6 +69,7 @@ static void on_gone(void *arg)
 	struct world *world = arg;
 
 	world->gone = true;
+	loop_source_free(&world->again);
 }
 
 static void write_file(const char *folder, const char *name, const char *text)
@@ -97,6 +106,15 @@ static void answer_inspect(struct world *world, struct fake_exchange *exchange)
 	fake_answer(exchange, 200, world->config ? world->config : text);
 }
 
+static int repeat(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct world *world = arg;
+
+	fake_chunk(world->pull, world->text[0]);
+	loop_timer(world->loop, &world->again, 5, repeat, world, NULL);
+	return 0;
+}
+
 static void answer_work(struct world *world, struct fake_exchange *exchange,
 			int n)
 {
@@ -109,6 +127,9 @@ static void answer_work(struct world *world, struct fake_exchange *exchange,
 	fake_begin(exchange, 200);
 	if (text)
 		fake_chunk(exchange, text);
+	world->pull = exchange;
+	if (world->repeats)
+		loop_timer(world->loop, &world->again, 5, repeat, world, NULL);
 	if (world->silent)
 		return;
 	fake_end(exchange);
@@ -282,6 +303,8 @@ static void engine_with(struct world *world, int status, const char *text)
 		world->text[i] = text;
 	world->status = status;
 	world->present = world->silent = world->touch = world->gone = false;
+	world->repeats = false;
+	loop_source_free(&world->again);
 	world->label = world->config = NULL;
 	world->inspects = world->pulls = world->builds = 0;
 }
@@ -456,6 +479,12 @@ static void retries(struct world *world)
 	ok(outcome.err.code == ETIMEDOUT && world->pulls == 3, "or stalls: %s",
 	   outcome.err.text);
 	is_int(outcome.last.tries, 3, "the progress counts the tries");
+	engine_with(world, 200, "{\"id\":\"a\",\"status\":\"Downloading\"}\n");
+	world->silent = world->repeats = true;
+	ensure(world, &outcome, "busybox", NULL);
+	ok(outcome.err.code == ETIMEDOUT && world->pulls == 3,
+	   "or goes on saying the same: %s", outcome.err.text);
+	engine_with(world, 200, NULL);
 	new_images(world, 20000, 10);
 	reset(&outcome);
 }
@@ -478,6 +507,9 @@ static void final_errors(struct world *world)
 		{ "{\"error\":\"manifest unknown\"}\n", 200, ENOENT },
 		{ "{\"error\":\"failed to register layer: write /x: no space "
 		  "left on device\"}\n",
+		  200, ENOSPC },
+		{ "{\"error\":\"failed to extract layer (" LONG LONG
+		  "): no space left on device\"}\n",
 		  200, ENOSPC },
 		{ "{\"message\":\"invalid reference format\"}", 400, EINVAL },
 		{ "{\"message\":\"no matching manifest for linux/amd64 in the "
@@ -720,7 +752,7 @@ int main(void)
 	struct world world;
 
 	signal(SIGPIPE, SIG_IGN);
-	tap_begin(60);
+	tap_begin(62);
 	open_world(&world);
 	present(&world);
 	single_flight(&world);

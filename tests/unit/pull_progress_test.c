@@ -87,10 +87,52 @@ static void extraction(void)
 	is_int(rate_feed(&rate, 9900, 10), 0, "another try begins anew");
 }
 
+/* As an engine with containerd's store tells it. */
+static void repetition(void)
+{
+	static const struct {
+		const char *told;
+		bool moved;
+	} lines[] = {
+		{ "{\"id\":\"a\",\"status\":\"Downloading\","
+		  "\"progressDetail\":{\"current\":7,\"total\":9}}",
+		  true },
+		{ "{\"id\":\"a\",\"status\":\"Downloading\","
+		  "\"progressDetail\":{\"current\":7,\"total\":9}}",
+		  false },
+		{ "{\"id\":\"a\",\"status\":\"Downloading\","
+		  "\"progressDetail\":{\"current\":8,\"total\":9}}",
+		  true },
+		{ "{\"id\":\"a\",\"status\":\"Extracting\","
+		  "\"progressDetail\":{\"current\":1,\"units\":\"s\"}}",
+		  true },
+		{ "{\"id\":\"a\",\"status\":\"Extracting\","
+		  "\"progressDetail\":{\"current\":2,\"units\":\"s\"}}",
+		  false },
+		{ "{\"status\":\"Digest: sha256:1\"}", true },
+	};
+	struct pull_progress *sums = pull_progress_new(NULL);
+	struct image_progress sum = { 0 };
+	int right = 0;
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		cJSON *object = cJSON_Parse(lines[i].told);
+
+		right += pull_progress_pull(sums, object) == lines[i].moved;
+		cJSON_Delete(object);
+	}
+	is_int(right, sizeof(lines) / sizeof(lines[0]),
+	       "what is repeated moves nothing, nor does time that passes");
+	pull_progress_sum(sums, &sum);
+	is_int((int)sum.done_bytes, 0, "seconds are no bytes");
+	pull_progress_free(sums);
+}
+
 int main(void)
 {
-	tap_begin(10);
+	tap_begin(12);
 	sums();
 	extraction();
+	repetition();
 	return tap_done();
 }
