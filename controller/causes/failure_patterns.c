@@ -180,7 +180,7 @@ static int read_fact(struct failure_patterns *patterns,
 		     const struct value *entry, struct error *err)
 {
 	static const char *const keys[] = { "match", "section", "gives_up",
-					    "begins", NULL };
+					    "stops", "begins",  NULL };
 	static const char *const sections[] = { "root", "others", NULL };
 	struct failure_meaning meaning = { 0 };
 	const struct value *match = value_get(entry, "match");
@@ -197,6 +197,7 @@ static int read_fact(struct failure_patterns *patterns,
 		meaning.section = number ? SECTION_OTHERS : SECTION_ROOT;
 	}
 	if (pattern_read_flag(entry, "gives_up", &meaning.gives_up, err) < 0 ||
+	    pattern_read_flag(entry, "stops", &meaning.stops, err) < 0 ||
 	    pattern_read_flag(entry, "begins", &meaning.begins, err) < 0)
 		return -1;
 	return failure_pattern_add(patterns, FAILURE_FACT, match, &meaning,

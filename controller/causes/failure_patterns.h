@@ -9,6 +9,7 @@
  *	  - match: REGEX	a launcher's report about its processes
  *	    section: root | others	the next lines list these processes
  *	    gives_up: true	a process failed, and the launcher will end
+ *	    stops: true		it ends a process that did not fail
  *	    begins: true	another job: what was before counts no more
  *	restarts:	[REGEX, ...]	commands, words joined by blanks, of
  *			launchers that restart failed processes
@@ -100,6 +101,7 @@ struct failure_meaning {
 	bool ends;
 	bool blameless;
 	bool gives_up;
+	bool stops;
 	bool begins;
 	bool teardown;
 	char signal[12]; /* "": none */

@@ -41,6 +41,7 @@ static struct process_end *entry(struct process_ends *ends, bool fresh)
 	}
 	end = &ends->entries[ends->count++];
 	*end = (struct process_end){ .rank = END_UNKNOWN,
+				     .local_rank = END_UNKNOWN,
 				     .exit_code = END_CODE_UNKNOWN,
 				     .root = ends->in_root };
 	snprintf(end->time, sizeof(end->time), "%s", ends->time);
@@ -75,6 +76,7 @@ void process_ends_take(struct process_ends *ends, const struct failure_hit *hit)
 	bool named = hit->groups[GROUP_HOST].text || rank != END_UNKNOWN;
 	struct process_end *end;
 
+	ends->stopped += hit->meaning->stops;
 	if (hit->meaning->section != SECTION_SAME)
 		ends->in_root = hit->meaning->section == SECTION_ROOT;
 	if (hit->groups[GROUP_TIME].text) {
@@ -83,7 +85,7 @@ void process_ends_take(struct process_ends *ends, const struct failure_hit *hit)
 			 hit->groups[GROUP_TIME].text);
 		return;
 	}
-	if (local != END_UNKNOWN) {
+	if (local != END_UNKNOWN && rank == END_UNKNOWN) {
 		if (ends->reaped == END_UNKNOWN) {
 			ends->reaped = local;
 			ends->reaped_code = code;
@@ -101,6 +103,7 @@ void process_ends_take(struct process_ends *ends, const struct failure_hit *hit)
 			 hit->groups[GROUP_HOST].text);
 	if (rank != END_UNKNOWN) {
 		end->rank = rank;
+		end->local_rank = local;
 		end->task = task != END_UNKNOWN;
 	}
 	if (code != END_CODE_UNKNOWN && end->exit_code == END_CODE_UNKNOWN)

@@ -15,6 +15,7 @@
 
 struct process_end {
 	int64_t rank;
+	int64_t local_rank;      /* on its node */
 	char host[END_HOST_MAX]; /* "": unknown */
 	char time[24];           /* of its end, as printed; "": unknown */
 	int32_t exit_code;
@@ -26,6 +27,7 @@ struct process_ends {
 	struct process_end entries[PROCESS_ENDS_MAX];
 	size_t count;
 	bool full;
+	uint32_t stopped; /* by the launcher, as another one had failed */
 	bool in_root;
 	char time[24];  /* of the process whose lines follow */
 	int64_t reaped; /* local rank whose end was seen first, or -1 */

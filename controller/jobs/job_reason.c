@@ -115,7 +115,7 @@ static int reasons_read(struct failure_patterns *patterns,
 		if (!told->causes || (job->rules && !told->extract) ||
 		    told_read_stream(job, told, most) < 0)
 			return -1;
-		causes_diagnose(told->causes, true, &told->diagnosis);
+		causes_diagnose(told->causes, job->exited, &told->diagnosis);
 		told->rank = told->stream->whole && tells_of_ranks(told)
 				     ? REASON_UNKNOWN
 				     : told->stream->rank;
@@ -339,6 +339,81 @@ bool job_reason_gave_up(struct failure_patterns *patterns,
 	return false;
 }
 
+/* The ranks that each task starts, by its devices or by the first rank of a
+ * later task; 0: unknown.
+ */
+static int64_t ranks_each(const struct reasons *reasons)
+{
+	for (size_t i = 0; i < reasons->count; i++) {
+		const struct told *told = &reasons->told[i];
+		const struct process_ends *ends = causes_ends(told->causes);
+		int64_t task = told->stream->task;
+
+		if (told->stream->launches)
+			return told->stream->launches;
+		for (size_t e = 0; task && e < ends->count; e++) {
+			const struct process_end *end = &ends->entries[e];
+			int64_t first = end->rank - end->local_rank;
+
+			if (end->local_rank != END_UNKNOWN && first % task == 0)
+				return first / task;
+		}
+	}
+	return 0;
+}
+
+/* Of the ranks that a task started, as many as its launcher neither tells of
+ * nor stopped. *rank: the last one that it does not tell of.
+ */
+static int64_t ranks_left(const struct told *told, int64_t each,
+			  const struct end_list *ends, int64_t *rank)
+{
+	int64_t missing = 0;
+	uint32_t stopped = causes_ends(told->causes)->stopped;
+
+	for (int64_t i = 0; i < each; i++) {
+		int64_t one = (int64_t)told->stream->task * each + i;
+
+		if (!has_rank(ends, one)) {
+			missing++;
+			*rank = one;
+		}
+	}
+	if (stopped)
+		*rank = REASON_UNKNOWN;
+	return missing > stopped ? missing - stopped : 0;
+}
+
+/* Peers were gone, but no launcher tells of a first failure: the only rank that
+ * none tells of ended without one.
+ */
+static void reason_find_left(const struct reasons *reasons,
+			     const struct end_list *ends, struct reason *reason)
+{
+	const struct told *who = NULL;
+	int64_t rank = REASON_UNKNOWN, one = REASON_UNKNOWN;
+	int64_t left = 0, each = ranks_each(reasons);
+
+	for (size_t i = 0; i < reasons->count; i++) {
+		const struct told *told = &reasons->told[i];
+		int64_t more = tells_of_ranks(told)
+				       ? ranks_left(told, each, ends, &one)
+				       : 0;
+
+		left += more;
+		if (more) {
+			who = told;
+			rank = one;
+		}
+	}
+	if (left != 1)
+		return;
+	reason->left = true;
+	reason->rank = rank;
+	reason->task = who->stream->task;
+	reason_copy_text(reason->node, sizeof(reason->node), who->stream->node);
+}
+
 bool job_reason_read(struct failure_patterns *patterns,
 		     const struct reason_job *job, struct end_info **ends,
 		     size_t *ends_count, struct reason *reason)
@@ -356,6 +431,9 @@ bool job_reason_read(struct failure_patterns *patterns,
 	told = reasons_choose(&reasons);
 	if (told)
 		told_describe(&reasons, told, reason);
+	if (told && reason->class == CAUSE_COMMUNICATION &&
+	    reason->rank == REASON_UNKNOWN)
+		reason_find_left(&reasons, &list, reason);
 	return told;
 }
 
@@ -380,7 +458,7 @@ static bool names_rank(const char *text, const char *rank)
 
 char *job_reason_sentence(const char *how, const struct reason *reason)
 {
-	char who[256] = "", rank[32] = "";
+	char who[256] = "", left[256] = "", rank[32] = "";
 	int size = (int)strlen(reason->line);
 	char *text, *ended;
 
@@ -390,13 +468,19 @@ char *job_reason_sentence(const char *how, const struct reason *reason)
 		size = (int)utf8_cut(reason->line, REASON_LINE_MAX);
 	if (reason->rank != REASON_UNKNOWN)
 		snprintf(rank, sizeof(rank), "rank %" PRId64, reason->rank);
-	if (names_other_node(how, reason->node))
+	if (reason->left)
+		snprintf(left, sizeof(left),
+			 "; %s: %s of task %" PRId64
+			 " ended before, without an error",
+			 reason->node, *rank ? rank : "a rank", reason->task);
+	else if (names_other_node(how, reason->node))
 		snprintf(who, sizeof(who), "%s%s%s: ", reason->node,
 			 *rank ? " " : "", rank);
 	else if (*rank && (reason->launched || !names_rank(how, rank)) &&
 		 !names_rank(reason->line, rank))
 		snprintf(who, sizeof(who), "%s: ", rank);
-	if (asprintf(&text, "%s: %s%.*s", how, who, size, reason->line) < 0)
+	if (asprintf(&text, "%s: %s%.*s%s", how, who, size, reason->line,
+		     left) < 0)
 		return NULL;
 	ended = reason->launched ? strstr(text, ": rank ") : NULL;
 	if (ended && ended < text + strlen(how))

@@ -25,6 +25,8 @@ struct reason {
 	int64_t task;  /* the container: its node rank */
 	int64_t rank;  /* of the process in its program */
 	bool launched; /* what the task started, as its output shows */
+	bool left; /* it ended before, without an error, which made others fail:
+		      the line is theirs */
 	enum causes_class class;
 	int64_t exit_code;
 	char signal[16];
@@ -49,6 +51,7 @@ struct reason_job {
 	const struct job_effects *effects;
 	uint64_t id;
 	uint32_t attempt;
+	bool exited; /* with a code: any error counts */
 	struct reason_stream
 		streams[REASON_STREAMS_MAX]; /* first ended first */
 	size_t count;

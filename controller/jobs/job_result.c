@@ -290,8 +290,11 @@ static bool read_evidence(const struct job *job, struct stored_result *stored,
 			  struct reason *reason)
 {
 	const struct extract *extract = log_reader_extract(job->gang);
+	bool exited =
+		job->failure == FAILURE_EXIT || job->failure == FAILURE_OOM;
 	struct reason_job asked = {
 		.effects = job->jobs->effects,
+		.exited = exited,
 		.id = job->id,
 		.attempt = job->attempt,
 		.rules = extract ? extract_rules_of(extract) : NULL,
@@ -300,8 +303,12 @@ static bool read_evidence(const struct job *job, struct stored_result *stored,
 
 	if (job->failure == FAILURE_HANG)
 		return evidence_reason(job, reason);
+	/* A launcher may end with 0 and leave the errors of its ranks in a
+	 * file.
+	 */
 	if (!job->jobs->failures ||
-	    (job->failure != FAILURE_EXIT && job->failure != FAILURE_OOM))
+	    (!exited && job->failure != FAILURE_INCOMPLETE &&
+	     job->failure != FAILURE_NO_METRIC))
 		return false;
 	while ((task = next_ended(job->gang, task)))
 		reason_add_streams(&asked, task, false);

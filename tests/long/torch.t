@@ -33,7 +33,8 @@ make_image()
 		copy_image host1 host2 test/torch:1
 }
 
-# A model of one layer, ten steps; in the sixth the last rank does FAULT.
+# A model of one layer, ten steps; in the sixth the last rank does FAULT, or the
+# third one.
 must make_image <<'END_OF_PYTHON'
 import ctypes
 import os
@@ -50,7 +51,7 @@ from torch.utils.data import DataLoader, Dataset
 
 fault = os.environ.get("FAULT", "")
 rank, world = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
-guilty = rank == world - 1
+guilty = rank == (2 if fault == "third" else world - 1)
 torch.set_num_threads(1)
 
 
@@ -84,7 +85,7 @@ def wait_for_each_other():
 
 def break_down():
     mark()
-    if fault == "raise":
+    if fault in ("raise", "third"):
         raise ValueError("bad batch 17 in shard 3")
     if fault == "segv":
         ctypes.string_at(0)
@@ -159,6 +160,13 @@ torchrun="command: [python3, -m, torch.distributed.run, --redirects, '9:1',
   '--nnodes=\${NNODES}', '--node_rank=\${NODE_RANK}', --nproc_per_node=2,
   '--master_addr=\${MASTER_ADDR}', '--master_port=\${MASTER_PORT}',
   /train.py, --steps, '\${steps}']"
+# As FlagScale's own runner: into a file of the host, and it ends with 0.
+runner="follow: ['/tmp/host_*.output']
+command: [bash, -c, 'python3 -m torch.distributed.run --redirects 9:1
+  --tee 9:1 --nnodes=\${NNODES} --node_rank=\${NODE_RANK} --nproc_per_node=2
+  --master_addr=\${MASTER_ADDR} --master_port=\${MASTER_PORT} /train.py
+  --steps \${steps}
+  >/tmp/host_\${NODE_RANK}.output 2>&1; true']"
 
 # breaks NAME NODES LAUNCH FAULT CLASS KIND RANK LINE KEY...: the job fails so
 breaks()
@@ -215,6 +223,10 @@ is "$(job_get "$JOB" '[.ends[] | select(.rank == null)] | length')" 2 \
 	"the containers have no rank"
 breaks "abort, torchrun, two nodes" 2 "$torchrun" abort exit signal 3 \
 	"(SIGABRT|Aborted)"
+breaks "one leaves with 0, torchrun, two nodes" 2 "$torchrun" leave exit \
+	communication 3 "rank 3 of task 1 ended before, without an error"
+breaks "exception, a runner's files, two nodes" 2 "$runner" third incomplete \
+	error 2 "$raised"
 breaks "NaN, torchrun, two nodes" 2 "$torchrun" nan exit nan 3 \
 	"loss is NaN at step 6"
 breaks "missing file, torchrun, two nodes" 2 "$torchrun" missing exit data 3 \

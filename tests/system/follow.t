@@ -220,6 +220,23 @@ like "$(job_get "$JOB" '.reason | "\(.class) \(.stream) \(.task) \(.rank)"')" \
 like "$(job_get "$JOB" .text)" 'RuntimeError: shard [01] is corrupt$' \
 	"and its line stands in the reason"
 
+# FlagScale's own runner ends with 0 whatever its ranks do.
+must submit_tool runner retries=0 'follow=["/host_*"]' \
+	"log={stream: ['*host_1'], rules: [{match: '^step (?<step>\\d+)/(?<steps>\\d+) loss (?<loss>\\S+) time (?<iteration_ms>\\S+)'}]}" \
+	append /host_1 '[default0]: step 9/40 loss 2.5 time 100' , \
+	append /host_1 '[default0]: step 10/40 loss 2.5 time 100' , \
+	append /host_1 \
+	'[rank2]: Traceback (most recent call last):' , \
+	append /host_1 '[rank2]:   File "/fit.py", line 1, in f' , \
+	append /host_1 '[rank2]: RuntimeError: shard 7 is corrupt' , \
+	exit 0
+must wait_job "$JOB" failed 30
+is "$(job_get "$JOB" '"\(.failure) \(.reason.class) \(.reason.rank)"')" \
+	"incomplete data 2" "a launcher that ends with 0 hides no error"
+like "$(job_get "$JOB" .text)" \
+	'10 of 40: rank 2: RuntimeError: shard 7 is corrupt$' \
+	"it stands behind the step that was reached"
+
 must wait_sweep "$SWEEP" 20
 ok 'cluster_clean' "nothing is left on the nodes"
 done_testing

@@ -38,6 +38,7 @@ static void read_reason(struct failure_patterns *patterns)
 	static const struct job_effects effects = { .log_length = length_of,
 						    .log_read = read_of };
 	const struct reason_job job = {
+		.exited = true,
 		.effects = &effects,
 		.streams = { { .name = "rank-0", .node = "n1" },
 			     { .name = "rank-1", .node = "n1", .rank = 1 } },
@@ -71,9 +72,33 @@ static const char *const memory =
 	"RuntimeError: CUDA out of memory. Tried to allocate 9.00 MiB (GPU 1; "
 	"29.50 GiB total capacity)\n";
 
+/* Of two ranks each, rank 3 is gone, and the others noticed. */
+#define GONE                                                                   \
+	"Traceback (most recent call last):\n"                                 \
+	"  File \"/fit.py\", line 1, in <module>\n"                            \
+	"RuntimeError: [pair.cc:598] Connection closed by peer "               \
+	"[10.77.0.12]:29608\n"
+#define FAILED_RANK(n, local)                                                  \
+	"[0]:\n  time      : 2026-11-29_07:26:28\n  rank      : " n            \
+	" (local_rank: " local ")\n  exitcode  : 1 (pid: 9)\n"
+#define STOPPED "Sending process 10 closing signal SIGTERM\n"
+
+static const char *const both = GONE
+	"Failures:\n" FAILED_RANK("0", "0") "Root Cause (first observed "
+					    "failure):\n" FAILED_RANK("1", "1");
+static const char *const one =
+	GONE "Failures:\n  <NO_OTHER_FAILURES>\nRoot Cause (first observed "
+	     "failure):\n" FAILED_RANK("2", "0");
+static const char *const stopped = STOPPED GONE
+	"Failures:\n  <NO_OTHER_FAILURES>\nRoot Cause (first observed "
+	"failure):\n" FAILED_RANK("2", "0");
+
 static const char *text_of(const char *stream)
 {
 	return !strcmp(stream, "rank-0")       ? ""
+	       : !strcmp(stream, "both")       ? both
+	       : !strcmp(stream, "one")        ? one
+	       : !strcmp(stream, "stopped")    ? stopped
 	       : !strcmp(stream, "rank-1")     ? launched
 	       : !strcmp(stream, "node-1.log") ? memory
 					       : printed;
@@ -108,6 +133,7 @@ static const struct job_effects launched_effects = {
 static void read_launched(struct failure_patterns *patterns)
 {
 	struct reason_job job = {
+		.exited = true,
 		.effects = &launched_effects,
 		.streams = { { .name = "rank-0",
 			       .node = "n1",
@@ -156,6 +182,42 @@ static void read_launched(struct failure_patterns *patterns)
 	   "whose traceback it is, the file does not tell");
 }
 
+/* Who is gone, where both launchers tell of their ranks; REASON_UNKNOWN: no
+ * one.
+ */
+static void read_left(struct failure_patterns *patterns, const char *second,
+		      uint32_t launches, bool left, int64_t rank)
+{
+	struct reason_job job = {
+		.exited = true,
+		.effects = &launched_effects,
+		.streams = { { .name = "both",
+			       .node = "n1",
+			       .launches = launches,
+			       .rank = REASON_UNKNOWN },
+			     { .name = second,
+			       .node = "n2",
+			       .task = 1,
+			       .launches = launches,
+			       .rank = REASON_UNKNOWN } },
+		.count = 2,
+	};
+	struct reason reason = { .line = "" };
+	struct end_info *ends = calloc(1, sizeof(*ends));
+	size_t count = 1;
+
+	ends[0].rank = (double)NAN;
+	ends[0].exit_code = 1;
+	ok(job_reason_read(patterns, &job, &ends, &count, &reason) &&
+		   reason.class == CAUSE_COMMUNICATION && reason.left == left &&
+		   reason.rank == rank && (!left || reason.task == 1),
+	   "%s, %u ranks: rank %d of task %d is gone", second, launches,
+	   (int)reason.rank, (int)reason.task);
+	for (size_t i = 0; i < count; i++)
+		codec_clear(&end_info_schema, &ends[i]);
+	free(ends);
+}
+
 static void expect(const char *how, const struct reason *reason,
 		   const char *sentence)
 {
@@ -176,6 +238,10 @@ int main(void)
 	tap_begin(60);
 	read_reason(patterns);
 	read_launched(patterns);
+	read_left(patterns, "one", 2, true, 3);
+	read_left(patterns, "one", 0, true, 3);
+	read_left(patterns, "stopped", 2, false, REASON_UNKNOWN);
+	read_left(patterns, "both", 2, false, REASON_UNKNOWN);
 	expect(how,
 	       &(struct reason){ "n1", .rank = 0, .line = "KeyError: 'pear'" },
 	       "n1: rank 0 exited with code 1: KeyError: 'pear'");
@@ -197,5 +263,10 @@ int main(void)
 	       &(struct reason){ "n2", .rank = 3, .line = "rank 3 is asleep" },
 	       "no step for 20 s: rank 3 is asleep");
 	expect(how, &(struct reason){ "n1", .rank = 1 }, NULL);
+	expect(how,
+	       &(struct reason){ "n2", .task = 1, .rank = 3, .launched = true,
+				 .left = true, .line = "no peer" },
+	       "n1: task 0 exited with code 1: no peer; n2: rank 3 of task 1 "
+	       "ended before, without an error");
 	return tap_done();
 }
