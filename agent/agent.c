@@ -3,6 +3,7 @@
 #include "agent/agent.h"
 #include "agent/boot.h"
 #include "agent/departure.h"
+#include "agent/engine_watch.h"
 #include "agent/evidence/stack_tools.h"
 #include "agent/exporter.h"
 #include "agent/images/registry_access.h"
@@ -25,6 +26,7 @@ struct agent {
 			  */
 	char *folder;    /* of the spool */
 	struct engine *engine;
+	struct engine_watch *engine_watch;
 	struct registries registries;
 	struct image_usage *usage;
 	struct disk_watermark *watermark; /* NULL: no space is kept free */
@@ -111,6 +113,13 @@ static void agent_devices_changed(void *arg)
 	agent->monitor_config.profile = inventory_profile(agent->inventory);
 	session_inventory_changed(agent->session);
 	boot_start(agent->boot);
+}
+
+static void agent_engine_changed(void *arg)
+{
+	struct agent *agent = arg;
+
+	session_inventory_changed(agent->session);
 }
 
 static int agent_ignore_event(sd_event_source *source,
@@ -384,6 +393,11 @@ static int agent_open_parts(struct agent *agent, struct error *err)
 
 	if (agent_open_boot(agent, err) < 0)
 		return -1;
+	agent->engine_watch =
+		engine_watch_new(agent->loop, agent->engine,
+				 agent_engine_changed, agent, err);
+	if (!agent->engine_watch)
+		return -1;
 	agent->strays =
 		strays_new(agent->loop, agent->engine, agent->tasks,
 			   config->settings.cluster, config->key.name, err);
@@ -397,6 +411,7 @@ static int agent_open_parts(struct agent *agent, struct error *err)
 		.registries = &agent->registries,
 		.inventory = agent->inventory,
 		.boot = agent->boot,
+		.engine_watch = agent->engine_watch,
 		.tasks = agent->tasks,
 		.services = &agent->services,
 		.operations = agent->operations,
@@ -539,6 +554,7 @@ void agent_free(struct agent *agent)
 	http_server_free(agent->exporter);
 	monitor_free(agent->monitor);
 	boot_free(agent->boot);
+	engine_watch_free(agent->engine_watch);
 	session_free(agent->session);
 	image_operations_free(agent->operations);
 	fetches_free(agent->fetches);

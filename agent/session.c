@@ -105,7 +105,8 @@ static void session_tell_inventory(struct session *session)
 		inventory_devices(session->parts->inventory);
 	struct message_inventory message = {
 		devices->list, devices->count,
-		(char *)node_policy_text(session->parts->config->node_policy)
+		(char *)node_policy_text(session->parts->config->node_policy),
+		(char *)engine_watch_away(session->parts->engine_watch)
 	};
 
 	if (!session->open || !session->inventory_due)
@@ -494,7 +495,9 @@ static void session_connected(void *arg)
 		.inventory_count = devices->count,
 	};
 
-	session->inventory_due = false;
+	/* hello does not tell whether the engine answers. */
+	session->inventory_due =
+		engine_watch_away(session->parts->engine_watch);
 	wire_client_send(session->wire, MESSAGE_HELLO, &hello, NULL, 0, NULL);
 	cJSON_Delete(hello.facts);
 }

@@ -8,6 +8,7 @@
 
 #include "agent/boot.h"
 #include "agent/departure.h"
+#include "agent/engine_watch.h"
 #include "agent/images/prune.h"
 
 struct session;
@@ -21,6 +22,7 @@ struct session_parts {
 	struct registries *registries; /* their keys follow the controller's */
 	struct inventory *inventory;
 	struct boot *boot;
+	struct engine_watch *engine_watch;
 	struct departure *departure;
 	struct task_table *tasks;
 	const struct task_services *services;
@@ -49,7 +51,9 @@ bool session_clock(const struct session *session, struct exchange *best);
 /* Report all tasks, and whether the agent leaves. */
 void session_report(struct session *session);
 
-/* Report the devices and the policy, now or in the next session. */
+/* Report the devices, the policy and whether the engine answers, now or in the
+ * next session.
+ */
 void session_inventory_changed(struct session *session);
 
 /* Handlers of tasks and of modules that send messages; arg is the session. */

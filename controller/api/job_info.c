@@ -163,7 +163,26 @@ static bool next_attempt(const struct job *job, const struct job_info *info,
 	return true;
 }
 
-/* Why a queued job does not start. */
+/* The first of the job's nodes whose engine does not answer. */
+static bool engine_is_away(const struct job *job, char *text, size_t size)
+{
+	const struct gang *gang = job_gang(job);
+
+	for (uint32_t i = 0; i < gang_nodes(gang); i++) {
+		const struct node *node = task_node(gang_task(gang, i));
+		const char *away =
+			node ? node_view(node)->engine_away.text : NULL;
+
+		if (!away || job_state_final(job_state(job)))
+			continue;
+		snprintf(text, size, "%s: the engine is away: %s",
+			 node_name(node), away);
+		return true;
+	}
+	return false;
+}
+
+/* Why a queued job does not start, or another does not go on. */
 static int add_waits(const struct api *api, const struct job *job,
 		     struct job_info *to, struct error *err)
 {
@@ -174,6 +193,8 @@ static int add_waits(const struct api *api, const struct job *job,
 
 	if (job && dependencies_waits(job, text, sizeof(text)))
 		waits = true;
+	else if (job && job_gang(job))
+		waits = engine_is_away(job, text, sizeof(text));
 	else if (job && job_state(job) == JOB_QUEUED)
 		waits = unschedulable_of(slots, count, job_shape(job), text,
 					 sizeof(text)) != UNSCHEDULABLE_NONE ||

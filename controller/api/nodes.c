@@ -64,6 +64,19 @@ static int add_health(const struct node *node, struct node_info *to,
 			  : error_nomem(err, "node");
 }
 
+static int add_engine_away(const struct node *node, struct node_info *to,
+			   struct error *err)
+{
+	const struct engine_away *away = &node_view(node)->engine_away;
+
+	if (!away->text)
+		return 0;
+	to->engine_away = calloc(1, sizeof(*to->engine_away));
+	return to->engine_away ? codec_copy(&engine_away_schema, away,
+					    to->engine_away, err)
+			       : error_nomem(err, "node");
+}
+
 static int add_jobs(const struct node *node, struct node_info *to,
 		    struct error *err)
 {
@@ -111,6 +124,7 @@ static int node_describe(const struct api *api, const struct node *node,
 	    string_set(&to->vendor, view->vendor, err) < 0 ||
 	    string_set(&to->address, view->address, err) < 0 ||
 	    add_drain(node, to, err) < 0 || add_health(node, to, err) < 0 ||
+	    add_engine_away(node, to, err) < 0 ||
 	    add_chips(node, slot, to, err) < 0 || add_jobs(node, to, err) < 0)
 		return -1;
 	return add_documents(node, to, err);

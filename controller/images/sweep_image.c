@@ -28,10 +28,11 @@ struct sweep_image {
 	char *build; /* the folder that it is built from, or NULL */
 	size_t uses; /* jobs */
 	struct vendor_jobs *vendors;
-	bool loaded;     /* from the store: */
-	char *found;     /* what it resolves to; NULL: not known yet */
-	char *node;      /* that found it */
-	uint64_t asking; /* the job that resolves it; 0: none */
+	bool loaded;              /* from the store: */
+	char *found;              /* what it resolves to; NULL: not known yet */
+	char *node;               /* that found it */
+	uint64_t asking;          /* the job that resolves it; 0: none */
+	const struct node *asked; /* by that job; its engine may be away */
 };
 
 struct sweep_images {
@@ -286,16 +287,24 @@ const char *sweep_image_digest(struct sweep_images *images,
 	return image && !image->build ? image->found : NULL;
 }
 
+static bool is_away(const struct node *node)
+{
+	return node && node_view(node)->engine_away.text;
+}
+
 bool sweep_image_may_prepare(struct sweep_images *images,
 			     const struct task *task)
 {
 	struct sweep_image *image = resolved_image(images, task_job(task));
 	uint64_t job = job_id(task_job(task));
+	const struct node *first = task_node(gang_task(task_gang(task), 0));
 
 	if (!image || image->found || image->build)
 		return true;
-	if (!image->asking)
+	if (!image->asking || (is_away(image->asked) && !is_away(first))) {
 		image->asking = job;
+		image->asked = first;
+	}
 	return image->asking == job && task_rank(task) == 0;
 }
 

@@ -55,7 +55,8 @@ const char *sweep_image_digest(struct sweep_images *images,
 			       const struct job *job);
 
 /* May this task prepare now? False: it waits for another one, which resolves
- * the name. Ask again when a name is resolved, or a job has ended.
+ * the name. Ask again when a name is resolved, a job has ended, or an engine
+ * went away: then another node resolves it.
  */
 bool sweep_image_may_prepare(struct sweep_images *images,
 			     const struct task *task);

@@ -191,10 +191,14 @@ static void inventory_message(struct jobs *jobs, struct node *node,
 	struct error err;
 	uint64_t lost;
 
+	bool was_away = node_view(node)->engine_away.text;
+
 	if (node_inventory(jobs->nodes, node, message, &lost, &err) < 0)
 		log_error("node=%s: %s", node_name(node), err.text);
 	else
 		node_event_devices(node, lost);
+	if (was_away != !!node_view(node)->engine_away.text)
+		node_event_engine(jobs, node);
 }
 
 bool jobs_message(struct jobs *jobs, struct node *node, enum message_type type,

@@ -238,6 +238,21 @@ void node_event_devices(struct node *node, uint64_t lost)
 				record_lost(task, &view->inventory[i]);
 }
 
+/* Engines. */
+
+void node_event_engine(struct jobs *jobs, struct node *node)
+{
+	const char *away = node_view(node)->engine_away.text;
+
+	if (away)
+		log_warning("node=%s: its engine is away: %s", node_name(node),
+			    away);
+	else
+		log_info("node=%s: its engine is back", node_name(node));
+	/* Another node may resolve the names of images. */
+	node_command_waiting(jobs);
+}
+
 /* Reports. */
 
 typedef bool task_is_fn(const struct task *task);

@@ -25,6 +25,9 @@ void node_event_discarded(struct jobs *jobs, struct node *node,
  */
 void node_event_devices(struct node *node, uint64_t lost);
 
+/* Its engine went away, or came back. */
+void node_event_engine(struct jobs *jobs, struct node *node);
+
 /* The node was disconnected for too long, or is removed: its tasks are lost. If
  * it is connected, it is told to discard them. why: a sentence.
  */

@@ -133,6 +133,7 @@ static void node_free(struct node *node)
 	free(node->discards);
 	free(node->view.reason);
 	codec_clear(&node_health_schema, &node->view.health);
+	codec_clear(&engine_away_schema, &node->view.engine_away);
 	free(node->label_text);
 	free(node->view.machine);
 	node_devices_clear(node);
@@ -269,11 +270,22 @@ int node_join(struct nodes *nodes, struct node *node, struct wire_peer *peer,
 	node_bind(node, public, hello->machine);
 	node->view.removed = false;
 	node->reported = node->view.leaving = false;
+	codec_clear(&engine_away_schema, &node->view.engine_away);
 	node->view.seen_ms = effects_wall_ms(nodes->effects);
 	node->lost_since_ms = 0;
 	node_slot(nodes, node)->devices = hello->devices;
 	node_tell(nodes, node);
 	return node_save(nodes, node, err);
+}
+
+static void node_keep_engine(struct nodes *nodes, struct node *node,
+			     const char *why)
+{
+	struct engine_away *away = &node->view.engine_away;
+
+	if (why && !away->text)
+		away->since_ms = effects_wall_ms(nodes->effects);
+	string_set(&away->text, why, NULL);
 }
 
 int node_inventory(struct nodes *nodes, struct node *node,
@@ -290,7 +302,8 @@ int node_inventory(struct nodes *nodes, struct node *node,
 			cJSON_AddStringToObject(node->view.facts, "policy",
 						message->policy);
 	}
-	node_refresh(nodes, node);
+	node_keep_engine(nodes, node, message->engine);
+	node_tell(nodes, node);
 	return node_save(nodes, node, err);
 }
 
@@ -321,7 +334,8 @@ void node_leave(struct nodes *nodes, struct node *node)
 void node_refresh(struct nodes *nodes, struct node *node)
 {
 	struct slot *slot = node_slot(nodes, node);
-	bool up = node_up(node) && !node->view.leaving && !node->view.drained;
+	bool up = node_up(node) && !node->view.leaving && !node->view.drained &&
+		  !node->view.engine_away.text;
 
 	slot->labels = node->label_text;
 	slot->vendor = node->view.vendor;

@@ -33,7 +33,8 @@ struct node_view {
 	int64_t drain_from_ms, drain_until_ms; /* 0: for good */
 	char *reason;                          /* of the drain, or NULL */
 	struct node_health health;
-	cJSON *labels; /* an object of texts; NULL: none */
+	struct engine_away engine_away; /* text NULL: its engine answers */
+	cJSON *labels;                  /* an object of texts; NULL: none */
 	cJSON *facts;
 	struct device_info *inventory; /* by index; empty: unknown */
 	size_t inventory_count;
@@ -101,7 +102,9 @@ int node_check_machine(const struct node *node, const char *key,
 int node_join(struct nodes *nodes, struct node *node, struct wire_peer *peer,
 	      const char *public, struct message_hello *hello, uint64_t *lost,
 	      struct error *err);
-/* Its devices changed; the list is moved. *lost as above. */
+/* Its devices changed, or its engine went away or came back; the list is moved.
+ * *lost as above.
+ */
 int node_inventory(struct nodes *nodes, struct node *node,
 		   struct message_inventory *message, uint64_t *lost,
 		   struct error *err);

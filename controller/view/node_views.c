@@ -10,6 +10,7 @@ void node_state_words(const struct node_info *node, char *to, size_t size)
 {
 	snprintf(to, size, "%s%s", node->state,
 		 node->leaving                                ? ", leaving"
+		 : node->engine_away                          ? ", engine away"
 		 : node->drained                              ? ", drained"
 		 : node->health && node->health->probation_ms ? ", on probation"
 							      : "");
@@ -21,6 +22,10 @@ static void node_health_words(const struct node_info *node, char *to,
 {
 	const struct node_health *health = node->health;
 
+	if (node->engine_away)
+		text_append(to, size, "the engine is away since %s: %.200s; ",
+			    human_clock(node->engine_away->since_ms).text,
+			    node->engine_away->text);
 	if (!health)
 		return;
 	if (health->probation_ms)

@@ -326,7 +326,7 @@ char *job_detail(const struct job_info *job, char *to, size_t size)
 			failure[0] = 0;
 		separator = failure[0] && text[0] ? ": " : "";
 		snprintf(to, size, "%s%s%s", failure, separator, text);
-	} else if (state == JOB_QUEUED) {
+	} else if (job->waits) {
 		escape_text(job->waits, to, size);
 	} else if (job->from) {
 		snprintf(to, size, "from job %llu of sweep %llu",

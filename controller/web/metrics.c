@@ -27,6 +27,7 @@ enum node_figure {
 	UP,
 	DRAINED,
 	PROBATION,
+	ENGINE,
 	DEVICES,
 	DEVICES_BUSY,
 	DEVICES_LOST
@@ -37,6 +38,9 @@ static const struct family {
 	const char *help;
 } node_families[] = {
 	[UP] = { "regatta_node_up", "1 if the node's agent is connected." },
+	[ENGINE] = { "regatta_node_engine_up",
+		     "1 if the node's agent is connected, and its engine "
+		     "answers." },
 	[DRAINED] = { "regatta_node_drained", "1 if the node is drained." },
 	[PROBATION] = { "regatta_node_on_probation",
 			"1 if the node failed repeatedly, and takes one job at "
@@ -55,6 +59,8 @@ static double node_value(const struct node *node, const struct slot *slot,
 	switch (figure) {
 	case UP:
 		return !strcmp(node_state(node), "up");
+	case ENGINE:
+		return node_up(node) && !node_view(node)->engine_away.text;
 	case DRAINED:
 		return node_view(node)->drained;
 	case PROBATION:

@@ -121,13 +121,14 @@ struct message_hello {
 	size_t inventory_count;
 };
 
-/* The node's devices, and its policy as a file, when something about them
- * changed since hello.
+/* The node's devices, its policy as a file, and whether its engine answers,
+ * when something about them changed since hello.
  */
 struct message_inventory {
 	struct device_info *inventory;
 	size_t inventory_count;
 	char *policy; /* as in facts; NULL: not sent */
+	char *engine; /* why the engine is away; NULL: it answers */
 };
 
 /* Contents: files by the SHA-256 of their bytes (protocol/blob/blob_store.h).

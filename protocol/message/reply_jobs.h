@@ -84,7 +84,8 @@ struct job_info {
 	int64_t ended_ms;
 	bool removed;                   /* nothing of it is left on any node */
 	struct progress_info *progress; /* NULL: it does not run */
-	char *waits; /* why a queued job cannot start yet; NULL: it can */
+	char *waits; /* why a queued job cannot start yet, or that the engine of
+			its node is away; NULL: neither */
 	bool late;   /* its nodes leave before it would end */
 	struct job_origin *from;
 	uint64_t step; /* of a job that ended: the last one; 0: none */

@@ -18,12 +18,17 @@ const struct schema node_health_schema = SCHEMA(node_health,
 	FIELD(node_health, failed_ms),
 	FIELD_OPTIONAL(node_health, probation_ms));
 
+const struct schema engine_away_schema = SCHEMA(engine_away,
+	FIELD(engine_away, since_ms),
+	FIELD(engine_away, text));
+
 #define IN_LISTS                                                               \
 	FIELD(node_info, name),                                                \
 	FIELD(node_info, state),                                               \
 	FIELD(node_info, drained),                                             \
 	FIELD_MAYBE(node_info, drain, drain_info_schema),                      \
 	FIELD_MAYBE(node_info, health, node_health_schema),                    \
+	FIELD_MAYBE(node_info, engine_away, engine_away_schema),               \
 	FIELD_NULLABLE(node_info, labels),                                     \
 	FIELD_NULLABLE(node_info, vendor),                                     \
 	FIELD(node_info, devices),                                             \

@@ -22,14 +22,22 @@ struct node_health {
 };
 extern const struct schema node_health_schema;
 
+/* An engine that does not answer its agent. */
+struct engine_away {
+	int64_t since_ms;
+	char *text; /* what the agent found */
+};
+extern const struct schema engine_away_schema;
+
 /* The reply `node` has all fields, `nodes` all but the inventory. */
 struct node_info {
 	char *name;
 	char *state;  /* "up" or "down" */
 	bool drained; /* at present */
 	struct drain_info *drain;
-	struct node_health *health; /* NULL: no failure is counted */
-	cJSON *labels;              /* an object of texts */
+	struct node_health *health;      /* NULL: no failure is counted */
+	struct engine_away *engine_away; /* NULL: it answers */
+	cJSON *labels;                   /* an object of texts */
 	char *vendor;
 	uint32_t devices; /* including lost ones */
 	uint32_t lost;

@@ -11,7 +11,7 @@ cluster_need
 data=$BED/host/data
 mkdir -p "$data/set"
 cp "$REGATTA_BUILD/regatta-init" "$BED/init"
-must cluster_up 2 one
+must cluster_up 2
 agent_stop 1
 must nodes_up 1 20
 AGENT_WITH=(unshare -m sh -c "mount -t tmpfs none $data && exec \"\$@\"" sh)
@@ -84,5 +84,29 @@ must wait_job "$JOB" failed 30
 is "$(job_get "$JOB" '"\(.attempt) \(.failure)"')" "2 preflight" \
 	"what no node has is looked for on each, once"
 is "$(nodes_get '.[].health')" $'null\nnull' "and counts against none"
+
+# An engine that hangs while its node resolves the image of a sweep.
+engine_freeze e1
+must submit_tool frozen repeat=2 print 10
+must wait_for '[[ $(jobs_get "$SWEEP" ".[1].state") == completed ]]' 30
+is "$(job_get "$JOB" .state)" preparing \
+	"the engine of one node hangs: the other node resolves the image"
+like "$(cli jobs --sweep "$SWEEP")" 'n1: the engine is away: ' \
+	"jobs tells of the engine"
+like "$(cli nodes)" 'n1 +up, engine away .*the engine is away since ' \
+	"nodes, too"
+must submit_tool other repeat=3 print 10
+must wait_sweep "$SWEEP" 40
+is "$(jobs_get "$SWEEP" 'map(.state + " " + .allocation[0]) |
+	unique | .[]')" 'completed n2' "no new job goes to that node"
+engine_thaw e1
+must wait_job "$JOB" completed 30
+must wait_for '[[ $(nodes_get ".[0].engine_away") == null ]]' 15
+must engine_stop e1
+ok 'wait_for "[[ \$(cli nodes) == *\"engine away\"* ]]" 5' \
+	"an engine that was stopped is told within 5 s"
+must engine_start e1
+ok 'wait_for "[[ \$(cli nodes) != *\"engine away\"* ]]" 15' \
+	"and when it is back"
 ok 'cluster_clean' "nothing is left on the nodes"
 done_testing

@@ -70,6 +70,10 @@ tests:
         values: 0x60
       - series: regatta_node_drained{node="n2"}
         values: 1x60
+      - series: regatta_node_engine_up{node="n1"}
+        values: 1 0 0 0 0x60
+      - series: regatta_node_on_probation{node="n1"}
+        values: 0 0 0 1 1x60
       - series: regatta_job_step_timestamp_seconds{job="7"}
         values: 60x60
       - series: regatta_job_rate{job="7", unit="token/p/s"}
@@ -84,6 +88,13 @@ tests:
           - exp_labels: {severity: warning, node: n1}
             exp_annotations:
               summary: Node n1 is out of reach and not drained.
+      - {eval_time: 4m, alertname: RegattaEngineAway, exp_alerts: []}
+      - eval_time: 5m
+        alertname: RegattaNodeOnProbation
+        exp_alerts:
+          - exp_labels: {severity: warning, node: n1}
+            exp_annotations:
+              summary: Node n1 failed repeatedly and is on probation.
       - {eval_time: 10m, alertname: RegattaJobHangs, exp_alerts: []}
       - eval_time: 20m
         alertname: RegattaJobHangs

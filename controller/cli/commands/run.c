@@ -316,7 +316,7 @@ static int find_late(struct run *run, bool *all, struct error *err)
 		if (job_state_final(job_state_from(job->state)))
 			continue;
 		open++;
-		waiting += job->waits != NULL;
+		waiting += !strcmp(job->state, "queued") && job->waits;
 		late += job->late;
 	}
 	*all = late && waiting == open;
