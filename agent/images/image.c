@@ -1,4 +1,5 @@
-/* image.c - brings images to the node: by a pull, or a build from a folder.
+/* image.c - the operation ensure: brings images to the node, by a pull, or by a
+ * build from a folder.
  */
 #include "agent/images/image.h"
 
@@ -34,7 +35,7 @@
 
 struct image_wait {
 	TAILQ_ENTRY(image_wait) entry;
-	struct flight *flight;
+	struct ensure *ensure;
 	image_news_fn *news;
 	image_done_fn *done;
 	void *arg;
@@ -42,8 +43,8 @@ struct image_wait {
 TAILQ_HEAD(image_waits, image_wait);
 
 /* The work for one image, and its waits. */
-struct flight {
-	TAILQ_ENTRY(flight) entry;
+struct ensure {
+	TAILQ_ENTRY(ensure) entry;
 	struct images *images;
 	char *reference;         /* the requested one */
 	char *build;             /* or NULL */
@@ -65,110 +66,110 @@ struct flight {
 	bool fetched;   /* pulled or built: a missing image is an error now */
 	bool finishing; /* no longer in images */
 };
-TAILQ_HEAD(flights, flight);
+TAILQ_HEAD(ensures, ensure);
 
 struct images {
 	struct image_services services;
 	unsigned char key[REGISTRY_ACCESS_KEY_BYTES]; /* makes `who` */
-	struct flights flights;
+	struct ensures ensures;
 };
 
-static void image_flight_inspect(struct flight *flight);
+static void image_ensure_inspect(struct ensure *ensure);
 
-static void note_end(const struct flight *flight, const struct image *image)
+static void note_end(const struct ensure *ensure, const struct image *image)
 {
-	struct image_usage *usage = flight->images->services.usage;
+	struct image_usage *usage = ensure->images->services.usage;
 
 	if (!usage)
 		return;
 	if (image)
 		image_usage_used(usage,
-				 flight->noted ? flight->noted : flight->target,
+				 ensure->noted ? ensure->noted : ensure->target,
 				 image->id);
-	else if (flight->noted)
-		image_usage_failed(usage, flight->noted);
+	else if (ensure->noted)
+		image_usage_failed(usage, ensure->noted);
 }
 
-/* A flight and its waits. */
+/* An operation and its waits. */
 
-static void drop_waits(struct flight *flight)
+static void drop_waits(struct ensure *ensure)
 {
 	struct image_wait *wait;
 
-	while ((wait = TAILQ_FIRST(&flight->waits))) {
-		TAILQ_REMOVE(&flight->waits, wait, entry);
+	while ((wait = TAILQ_FIRST(&ensure->waits))) {
+		TAILQ_REMOVE(&ensure->waits, wait, entry);
 		free(wait);
 	}
 }
 
-static void image_flight_free(struct flight *flight)
+static void image_ensure_free(struct ensure *ensure)
 {
-	if (!flight)
+	if (!ensure)
 		return;
-	if (flight->images && !flight->finishing)
-		TAILQ_REMOVE(&flight->images->flights, flight, entry);
-	drop_waits(flight);
-	engine_call_cancel(flight->call);
-	pull_cancel(flight->pull);
-	build_context_free(flight->hashing);
-	build_cancel(flight->building);
-	logins_free(flight->logins, flight->logins_count);
-	free(flight->reference);
-	free(flight->build);
-	free(flight->noted);
-	free(flight);
+	if (ensure->images && !ensure->finishing)
+		TAILQ_REMOVE(&ensure->images->ensures, ensure, entry);
+	drop_waits(ensure);
+	engine_call_cancel(ensure->call);
+	pull_cancel(ensure->pull);
+	build_context_free(ensure->hashing);
+	build_cancel(ensure->building);
+	logins_free(ensure->logins, ensure->logins_count);
+	free(ensure->reference);
+	free(ensure->build);
+	free(ensure->noted);
+	free(ensure);
 }
-OWNED_POINTER(struct flight, image_flight_free)
+OWNED_POINTER(struct ensure, image_ensure_free)
 
 /* The end. Callbacks may release other waits, or ask anew. */
-static void image_flight_finish(struct flight *flight, const struct error *err,
+static void image_ensure_finish(struct ensure *ensure, const struct error *err,
 				const struct image *image)
 {
 	struct image_wait *wait;
 
-	note_end(flight, image);
-	TAILQ_REMOVE(&flight->images->flights, flight, entry);
-	flight->finishing = true;
-	while ((wait = TAILQ_FIRST(&flight->waits))) {
+	note_end(ensure, image);
+	TAILQ_REMOVE(&ensure->images->ensures, ensure, entry);
+	ensure->finishing = true;
+	while ((wait = TAILQ_FIRST(&ensure->waits))) {
 		image_done_fn *done = wait->done;
 		void *arg = wait->arg;
 
-		TAILQ_REMOVE(&flight->waits, wait, entry);
+		TAILQ_REMOVE(&ensure->waits, wait, entry);
 		free(wait);
 		done(arg, err, image);
 	}
-	image_flight_free(flight);
+	image_ensure_free(ensure);
 }
 
 /* At most every PROGRESS_MS, unless it is urgent: a new phase, a new try, the
  * end.
  */
-static void image_flight_tell(struct flight *flight, bool urgent)
+static void image_ensure_tell(struct ensure *ensure, bool urgent)
 {
 	struct image_wait *wait;
 
-	if (!urgent && clock_mono_ms() - flight->told_ms < PROGRESS_MS)
+	if (!urgent && clock_mono_ms() - ensure->told_ms < PROGRESS_MS)
 		return;
-	flight->told_ms = clock_mono_ms();
-	TAILQ_FOREACH(wait, &flight->waits, entry)
+	ensure->told_ms = clock_mono_ms();
+	TAILQ_FOREACH(wait, &ensure->waits, entry)
 	{
 		if (wait->news)
-			wait->news(wait->arg, &flight->now);
+			wait->news(wait->arg, &ensure->now);
 	}
 }
 
 /* The record of images. */
 
-static int note_coming(struct flight *flight, enum image_origin origin,
+static int note_coming(struct ensure *ensure, enum image_origin origin,
 		       struct error *err)
 {
-	struct image_usage *usage = flight->images->services.usage;
+	struct image_usage *usage = ensure->images->services.usage;
 
 	if (!usage)
 		return 0;
-	flight->noted = strdup(flight->target);
-	return flight->noted
-		       ? image_usage_coming(usage, flight->noted, origin, err)
+	ensure->noted = strdup(ensure->target);
+	return ensure->noted
+		       ? image_usage_coming(usage, ensure->noted, origin, err)
 		       : error_nomem(err, "image");
 }
 
@@ -176,218 +177,218 @@ static int note_coming(struct flight *flight, enum image_origin origin,
 
 static void pull_news(void *arg, const struct image_news *news)
 {
-	struct flight *flight = arg;
-	const struct image_progress *now = &flight->now.progress;
+	struct ensure *ensure = arg;
+	const struct image_progress *now = &ensure->now.progress;
 	bool urgent = strcmp(news->progress.phase, now->phase) != 0 ||
 		      news->progress.tries != now->tries ||
-		      !news->digest != !flight->now.digest;
+		      !news->digest != !ensure->now.digest;
 
-	flight->now = *news;
-	image_flight_tell(flight, urgent);
+	ensure->now = *news;
+	image_ensure_tell(ensure, urgent);
 }
 
-static void image_flight_pulled(void *arg, const struct error *err,
+static void image_ensure_pulled(void *arg, const struct error *err,
 				const char *target)
 {
-	struct flight *flight = arg;
+	struct ensure *ensure = arg;
 
-	flight->pull = NULL;
+	ensure->pull = NULL;
 	if (err) {
-		image_flight_finish(flight, err, NULL);
+		image_ensure_finish(ensure, err, NULL);
 		return;
 	}
-	snprintf(flight->target, sizeof(flight->target), "%s", target);
-	flight->now.progress.moving_count = 0;
-	if (flight->now.digest)
-		flight->now.digest = flight->target;
-	flight->fetched = true;
-	image_flight_tell(flight, true);
-	image_flight_inspect(flight);
+	snprintf(ensure->target, sizeof(ensure->target), "%s", target);
+	ensure->now.progress.moving_count = 0;
+	if (ensure->now.digest)
+		ensure->now.digest = ensure->target;
+	ensure->fetched = true;
+	image_ensure_tell(ensure, true);
+	image_ensure_inspect(ensure);
 }
 
-static void pull(struct flight *flight)
+static void pull(struct ensure *ensure)
 {
 	struct error err;
 
-	if (note_coming(flight, IMAGE_PULLED, &err) == 0)
-		flight->pull = pull_begin(&flight->images->services,
-					  flight->target, flight->logins,
-					  flight->logins_count, pull_news,
-					  image_flight_pulled, flight, &err);
-	if (flight->pull)
+	if (note_coming(ensure, IMAGE_PULLED, &err) == 0)
+		ensure->pull = pull_begin(&ensure->images->services,
+					  ensure->target, ensure->logins,
+					  ensure->logins_count, pull_news,
+					  image_ensure_pulled, ensure, &err);
+	if (ensure->pull)
 		return;
-	error_prefix(&err, "image %.100s", flight->target);
-	image_flight_finish(flight, &err, NULL);
+	error_prefix(&err, "image %.100s", ensure->target);
+	image_ensure_finish(ensure, &err, NULL);
 }
 
 /* Build. */
 
 /* Is it built in a folder outside of the images folder? */
-static bool installs(const struct flight *flight)
+static bool installs(const struct ensure *ensure)
 {
-	return flight->build && *flight->build == '/';
+	return ensure->build && *ensure->build == '/';
 }
 
-static int find_folder(struct flight *flight, struct error *err)
+static int find_folder(struct ensure *ensure, struct error *err)
 {
-	return installs(flight)
-		       ? file_path(flight->folder, err, "%s", flight->build)
-		       : file_path(flight->folder, err, "%s/%s",
-				   flight->images->services.folder,
-				   flight->build);
+	return installs(ensure)
+		       ? file_path(ensure->folder, err, "%s", ensure->build)
+		       : file_path(ensure->folder, err, "%s/%s",
+				   ensure->images->services.folder,
+				   ensure->build);
 }
 
 static void build_news(void *arg, const struct image_news *news)
 {
-	struct flight *flight = arg;
+	struct ensure *ensure = arg;
 
-	flight->now = *news;
-	image_flight_tell(flight, news->output != NULL);
-	flight->now.output = NULL;
+	ensure->now = *news;
+	image_ensure_tell(ensure, news->output != NULL);
+	ensure->now.output = NULL;
 }
 
-static void image_flight_build_done(void *arg, const struct error *err)
+static void image_ensure_build_done(void *arg, const struct error *err)
 {
-	struct flight *flight = arg;
+	struct ensure *ensure = arg;
 
-	flight->building = NULL;
+	ensure->building = NULL;
 	if (err) {
-		image_flight_finish(flight, err, NULL);
+		image_ensure_finish(ensure, err, NULL);
 		return;
 	}
-	flight->fetched = true;
-	image_flight_tell(flight, true);
-	image_flight_inspect(flight);
+	ensure->fetched = true;
+	image_ensure_tell(ensure, true);
+	image_ensure_inspect(ensure);
 }
 
-static void image_flight_build(struct flight *flight)
+static void image_ensure_build(struct ensure *ensure)
 {
 	const struct build_plan plan = {
-		.folder = flight->folder,
-		.name = flight->build,
-		.target = flight->target,
-		.hash = flight->context_hash,
-		.bytes = flight->context_bytes,
-		.installs = installs(flight),
-		.logins = flight->logins,
-		.logins_count = flight->logins_count,
+		.folder = ensure->folder,
+		.name = ensure->build,
+		.target = ensure->target,
+		.hash = ensure->context_hash,
+		.bytes = ensure->context_bytes,
+		.installs = installs(ensure),
+		.logins = ensure->logins,
+		.logins_count = ensure->logins_count,
 	};
 	struct error err;
 
-	if (note_coming(flight, IMAGE_BUILT, &err) == 0)
-		flight->building =
-			build_begin(&flight->images->services, &plan,
-				    build_news, image_flight_build_done, flight,
+	if (note_coming(ensure, IMAGE_BUILT, &err) == 0)
+		ensure->building =
+			build_begin(&ensure->images->services, &plan,
+				    build_news, image_ensure_build_done, ensure,
 				    &err);
-	if (flight->building)
+	if (ensure->building)
 		return;
-	error_prefix(&err, "build of %.100s", flight->target);
-	image_flight_finish(flight, &err, NULL);
+	error_prefix(&err, "build of %.100s", ensure->target);
+	image_ensure_finish(ensure, &err, NULL);
 }
 
 /* Name the image by the hash of its context, unless it has a tag. */
-static void name_target(struct flight *flight)
+static void name_target(struct ensure *ensure)
 {
 	struct reference parts;
 
-	if (reference_parse(flight->reference, &parts, NULL) == 0 &&
+	if (reference_parse(ensure->reference, &parts, NULL) == 0 &&
 	    !parts.tag[0])
-		snprintf(flight->target, sizeof(flight->target), "%s:%.*s",
-			 parts.name, TAG_DIGITS, flight->context_hash);
+		snprintf(ensure->target, sizeof(ensure->target), "%s:%.*s",
+			 parts.name, TAG_DIGITS, ensure->context_hash);
 }
 
 static void hashed(void *arg, const struct error *err, const char *hash,
 		   uint64_t bytes)
 {
-	struct flight *flight = arg;
+	struct ensure *ensure = arg;
 
 	if (err) {
 		struct error failure = *err;
 		char folder[81];
 
-		copy_end(folder, sizeof(folder), flight->build);
+		copy_end(folder, sizeof(folder), ensure->build);
 		error_prefix(&failure, "image %.80s: folder %s",
-			     flight->reference, folder);
-		image_flight_finish(flight, &failure, NULL);
+			     ensure->reference, folder);
+		image_ensure_finish(ensure, &failure, NULL);
 		return;
 	}
-	snprintf(flight->context_hash, sizeof(flight->context_hash), "%s",
+	snprintf(ensure->context_hash, sizeof(ensure->context_hash), "%s",
 		 hash);
-	flight->context_bytes = bytes;
-	build_context_free(take(flight->hashing));
-	if (installs(flight)) {
-		image_flight_build(flight);
+	ensure->context_bytes = bytes;
+	build_context_free(take(ensure->hashing));
+	if (installs(ensure)) {
+		image_ensure_build(ensure);
 		return;
 	}
-	name_target(flight);
-	image_flight_inspect(flight);
+	name_target(ensure);
+	image_ensure_inspect(ensure);
 }
 
-static int begin_hash(struct flight *flight, struct error *err)
+static int begin_hash(struct ensure *ensure, struct error *err)
 {
-	flight->hashing = build_context_new(flight->folder, err);
-	if (flight->hashing &&
-	    build_context_hash(flight->hashing, flight->images->services.loop,
-			       hashed, flight, err) == 0)
+	ensure->hashing = build_context_new(ensure->folder, err);
+	if (ensure->hashing &&
+	    build_context_hash(ensure->hashing, ensure->images->services.loop,
+			       hashed, ensure, err) == 0)
 		return 0;
-	return error_prefix(err, "image %.80s", flight->reference);
+	return error_prefix(err, "image %.80s", ensure->reference);
 }
 
 /* The image is missing: hash its folder, if that has a Dockerfile. */
-static void image_flight_hash_folder(struct flight *flight)
+static void image_ensure_hash_folder(struct ensure *ensure)
 {
 	char path[PATH_MAX], end[101];
 	struct error err;
-	int rc = file_path(path, &err, "%s/Dockerfile", flight->folder);
+	int rc = file_path(path, &err, "%s/Dockerfile", ensure->folder);
 
 	if (rc == 0 && access(path, F_OK) < 0) {
 		copy_end(end, sizeof(end), path);
 		rc = error_set(&err, EINVAL,
 			       "image %.80s is not on this node, and there is "
 			       "no %s to build it from",
-			       flight->target, end);
+			       ensure->target, end);
 	} else if (rc == 0) {
-		rc = begin_hash(flight, &err);
+		rc = begin_hash(ensure, &err);
 	}
 	if (rc < 0)
-		image_flight_finish(flight, &err, NULL);
+		image_ensure_finish(ensure, &err, NULL);
 }
 
 /* Inspect. */
 
 /* Is the digest of a registry, and not one that the engine gave the image? */
-static bool is_pulled(const struct flight *flight, const struct image *image)
+static bool is_pulled(const struct ensure *ensure, const struct image *image)
 {
-	const struct image_usage *usage = flight->images->services.usage;
+	const struct image_usage *usage = ensure->images->services.usage;
 
 	return !reference_digest_is(image->digest, image->id) ||
-	       (flight->fetched && !flight->build) ||
+	       (ensure->fetched && !ensure->build) ||
 	       (usage && image_usage_pulled(usage, image->id));
 }
 
-static void image_flight_found(struct flight *flight, const cJSON *answer)
+static void image_ensure_found(struct ensure *ensure, const cJSON *answer)
 {
-	const char *name = flight->build ? flight->target : flight->reference;
+	const char *name = ensure->build ? ensure->target : ensure->reference;
 	struct image image;
 	struct error err;
 
-	if (image_inspect_read(answer, flight->target, &image, &err) < 0) {
-		image_flight_finish(flight, &err, NULL);
+	if (image_inspect_read(answer, ensure->target, &image, &err) < 0) {
+		image_ensure_finish(ensure, &err, NULL);
 		return;
 	}
 	image.reference = name;
-	if (image.digest && !is_pulled(flight, &image))
+	if (image.digest && !is_pulled(ensure, &image))
 		image.digest = NULL;
-	image_flight_finish(flight, NULL, &image);
+	image_ensure_finish(ensure, NULL, &image);
 }
 
 /* Was the image built from an earlier state of its folder? */
-static bool stale(const struct flight *flight, const cJSON *answer)
+static bool stale(const struct ensure *ensure, const cJSON *answer)
 {
 	const char *hash = image_inspect_label(answer, CONTEXT_LABEL);
 
-	return flight->build && !installs(flight) && *hash &&
-	       strcmp(hash, flight->context_hash);
+	return ensure->build && !installs(ensure) && *hash &&
+	       strcmp(hash, ensure->context_hash);
 }
 
 static bool is_id(const char *target)
@@ -397,51 +398,51 @@ static bool is_id(const char *target)
 	return reference_parse(target, &parts, NULL) == 0 && !parts.name[0];
 }
 
-static void image_flight_inspected(void *arg, const struct error *err,
+static void image_ensure_inspected(void *arg, const struct error *err,
 				   cJSON *answer)
 {
-	struct flight *flight = arg;
+	struct ensure *ensure = arg;
 	struct error failure;
 
-	flight->call = NULL;
-	if (!err && (flight->fetched || !stale(flight, answer))) {
-		image_flight_found(flight, answer);
+	ensure->call = NULL;
+	if (!err && (ensure->fetched || !stale(ensure, answer))) {
+		image_ensure_found(ensure, answer);
 		return;
 	}
-	if (!err || (err->code == ENOENT && !flight->fetched &&
-		     !is_id(flight->target))) {
-		if (installs(flight))
-			image_flight_hash_folder(flight);
-		else if (flight->build)
-			image_flight_build(flight);
+	if (!err || (err->code == ENOENT && !ensure->fetched &&
+		     !is_id(ensure->target))) {
+		if (installs(ensure))
+			image_ensure_hash_folder(ensure);
+		else if (ensure->build)
+			image_ensure_build(ensure);
 		else
-			pull(flight);
+			pull(ensure);
 		return;
 	}
 	failure = *err;
-	if (failure.code == ENOENT && flight->fetched)
+	if (failure.code == ENOENT && ensure->fetched)
 		failure.code = EIO;
-	error_prefix(&failure, "image %.100s", flight->target);
-	image_flight_finish(flight, &failure, NULL);
+	error_prefix(&failure, "image %.100s", ensure->target);
+	image_ensure_finish(ensure, &failure, NULL);
 }
 
-static int begin_inspect(struct flight *flight, struct error *err)
+static int begin_inspect(struct ensure *ensure, struct error *err)
 {
-	flight->call =
-		engine_image_inspect(flight->images->services.engine,
-				     flight->target, INSPECT_MS,
-				     image_flight_inspected, flight, err);
-	return flight->call ? 0 : -1;
+	ensure->call =
+		engine_image_inspect(ensure->images->services.engine,
+				     ensure->target, INSPECT_MS,
+				     image_ensure_inspected, ensure, err);
+	return ensure->call ? 0 : -1;
 }
 
-static void image_flight_inspect(struct flight *flight)
+static void image_ensure_inspect(struct ensure *ensure)
 {
 	struct error err;
 
-	if (begin_inspect(flight, &err) == 0)
+	if (begin_inspect(ensure, &err) == 0)
 		return;
-	error_prefix(&err, "image %.100s", flight->target);
-	image_flight_finish(flight, &err, NULL);
+	error_prefix(&err, "image %.100s", ensure->target);
+	image_ensure_finish(ensure, &err, NULL);
 }
 
 /* Waits. */
@@ -526,57 +527,57 @@ static void find_who(const struct images *images,
 			    wanted->logins_count, images->key, who);
 }
 
-static struct flight *image_flight_find(struct images *images,
+static struct ensure *image_ensure_find(struct images *images,
 					const struct image_wanted *wanted,
 					const unsigned char *who)
 {
 	const char *build_folder = wanted->build;
-	struct flight *flight;
+	struct ensure *ensure;
 
-	TAILQ_FOREACH(flight, &images->flights, entry)
+	TAILQ_FOREACH(ensure, &images->ensures, entry)
 	{
-		if (strcmp(flight->reference, wanted->reference) != 0 ||
-		    memcmp(flight->who, who, REGISTRY_ACCESS_WHO_BYTES) != 0)
+		if (strcmp(ensure->reference, wanted->reference) != 0 ||
+		    memcmp(ensure->who, who, REGISTRY_ACCESS_WHO_BYTES) != 0)
 			continue;
-		if (!flight->build == !build_folder &&
-		    (!build_folder || !strcmp(flight->build, build_folder)))
-			return flight;
+		if (!ensure->build == !build_folder &&
+		    (!build_folder || !strcmp(ensure->build, build_folder)))
+			return ensure;
 	}
 	return NULL;
 }
 
-static struct flight *image_flight_new(struct images *images,
+static struct ensure *image_ensure_new(struct images *images,
 				       const struct image_wanted *wanted,
 				       const unsigned char *who,
 				       struct error *err)
 {
-	owned(image_flight_free) struct flight *flight =
-		error_calloc(sizeof(*flight), "image", err);
+	owned(image_ensure_free) struct ensure *ensure =
+		error_calloc(sizeof(*ensure), "image", err);
 	int rc;
 
-	if (!flight)
+	if (!ensure)
 		return NULL;
-	TAILQ_INIT(&flight->waits);
-	flight->images = images;
-	TAILQ_INSERT_TAIL(&images->flights, flight, entry);
-	flight->now.progress.phase = (char *)"checking";
-	flight->now.progress.tries = 1;
-	memcpy(flight->who, who, REGISTRY_ACCESS_WHO_BYTES);
-	flight->reference = strdup(wanted->reference);
+	TAILQ_INIT(&ensure->waits);
+	ensure->images = images;
+	TAILQ_INSERT_TAIL(&images->ensures, ensure, entry);
+	ensure->now.progress.phase = (char *)"checking";
+	ensure->now.progress.tries = 1;
+	memcpy(ensure->who, who, REGISTRY_ACCESS_WHO_BYTES);
+	ensure->reference = strdup(wanted->reference);
 	if (wanted->build)
-		flight->build = strdup(wanted->build);
-	if (!flight->reference || (wanted->build && !flight->build))
+		ensure->build = strdup(wanted->build);
+	if (!ensure->reference || (wanted->build && !ensure->build))
 		return error_null(error_nomem(err, "image"));
-	snprintf(flight->target, sizeof(flight->target), "%s",
+	snprintf(ensure->target, sizeof(ensure->target), "%s",
 		 wanted->reference);
-	if (logins_copy(&flight->logins, &flight->logins_count, wanted->logins,
+	if (logins_copy(&ensure->logins, &ensure->logins_count, wanted->logins,
 			wanted->logins_count, err) < 0)
 		return NULL;
-	if (flight->build && find_folder(flight, err) < 0)
+	if (ensure->build && find_folder(ensure, err) < 0)
 		return NULL;
-	rc = flight->build && !installs(flight) ? begin_hash(flight, err)
-						: begin_inspect(flight, err);
-	return rc < 0 ? NULL : take(flight);
+	rc = ensure->build && !installs(ensure) ? begin_hash(ensure, err)
+						: begin_inspect(ensure, err);
+	return rc < 0 ? NULL : take(ensure);
 }
 
 struct image_wait *image_ensure(struct images *images,
@@ -587,7 +588,7 @@ struct image_wait *image_ensure(struct images *images,
 	owned_free struct image_wait *wait =
 		error_calloc(sizeof(*wait), "image", err);
 	unsigned char who[REGISTRY_ACCESS_WHO_BYTES];
-	struct flight *flight;
+	struct ensure *ensure;
 
 	if (!wait)
 		return NULL;
@@ -595,31 +596,31 @@ struct image_wait *image_ensure(struct images *images,
 	    0)
 		return NULL;
 	find_who(images, wanted, who);
-	flight = image_flight_find(images, wanted, who);
-	if (!flight)
-		flight = image_flight_new(images, wanted, who, err);
-	if (!flight)
+	ensure = image_ensure_find(images, wanted, who);
+	if (!ensure)
+		ensure = image_ensure_new(images, wanted, who, err);
+	if (!ensure)
 		return NULL;
-	wait->flight = flight;
+	wait->ensure = ensure;
 	wait->news = news;
 	wait->done = done;
 	wait->arg = arg;
-	TAILQ_INSERT_TAIL(&flight->waits, wait, entry);
+	TAILQ_INSERT_TAIL(&ensure->waits, wait, entry);
 	return take(wait);
 }
 
 void image_release(struct image_wait *wait)
 {
-	struct flight *flight;
+	struct ensure *ensure;
 
 	if (!wait)
 		return;
-	flight = wait->flight;
-	TAILQ_REMOVE(&flight->waits, wait, entry);
+	ensure = wait->ensure;
+	TAILQ_REMOVE(&ensure->waits, wait, entry);
 	free(wait);
-	/* image_flight_finish() frees a flight that is finishing. */
-	if (TAILQ_EMPTY(&flight->waits) && !flight->finishing)
-		image_flight_free(flight);
+	/* image_ensure_finish() frees an operation that is finishing. */
+	if (TAILQ_EMPTY(&ensure->waits) && !ensure->finishing)
+		image_ensure_free(ensure);
 }
 
 /* Creation and release. */
@@ -631,7 +632,7 @@ struct images *images_new(const struct image_services *services,
 
 	if (!images)
 		return NULL;
-	TAILQ_INIT(&images->flights);
+	TAILQ_INIT(&images->ensures);
 	randombytes_buf(images->key, sizeof(images->key));
 	images->services = *services;
 	if (!services->stall_ms)
@@ -643,11 +644,11 @@ struct images *images_new(const struct image_services *services,
 
 void images_free(struct images *images)
 {
-	struct flight *flight;
+	struct ensure *ensure;
 
 	if (!images)
 		return;
-	while ((flight = TAILQ_FIRST(&images->flights)))
-		image_flight_free(flight);
+	while ((ensure = TAILQ_FIRST(&images->ensures)))
+		image_ensure_free(ensure);
 	free(images);
 }

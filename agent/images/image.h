@@ -1,9 +1,10 @@
-/* image.h - brings images to the node: by a pull, or a build from a folder.
+/* image.h - the operation ensure: brings images to the node, by a pull, or by a
+ * build from a folder.
  *
- * Any number of tasks may want the same image at the same time: the work is
- * done once. The only time limit is stall_ms without progress. A pull is tried
- * three times, with growing pauses (agent/images/pull.h), unless no retry can
- * help (no such image, access denied). A build is tried once.
+ * Any number of tasks, and the controller, may wait for the same image: the
+ * work is done once. The only time limit is stall_ms without progress. A pull
+ * is tried three times, with growing pauses (agent/images/pull.h), unless no
+ * retry can help (no such image, access denied). A build is tried once.
  */
 #ifndef AGENT_IMAGES_IMAGE_H
 #define AGENT_IMAGES_IMAGE_H

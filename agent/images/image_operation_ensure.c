@@ -1,5 +1,5 @@
-/* image_operation_ensure.c - pulls or builds an image before a job asks for it,
- * in the same way.
+/* image_operation_ensure.c - waits for the operation ensure as a task does, and
+ * reports it to the controller.
  */
 #include "agent/images/image_operations_internal.h"
 
@@ -11,7 +11,7 @@
 #define OUTPUT_MAX (64 << 10) /* bytes told at once */
 #define OUTPUT_MS 200
 
-struct ensure {
+struct ensure_report {
 	struct image_operation operation;
 	struct image_wait *wait;
 	struct buffer output; /* of a build, not yet told */
@@ -19,65 +19,80 @@ struct ensure {
 	bool made;            /* false: the image existed */
 };
 
-static void ensure_clear(struct image_operation *operation)
+static void ensure_report_clear(struct image_operation *operation)
 {
-	struct ensure *ensure = (struct ensure *)operation;
+	struct ensure_report *report = (struct ensure_report *)operation;
 
-	image_release(ensure->wait);
-	buffer_clear(&ensure->output);
+	image_release(report->wait);
+	buffer_clear(&report->output);
 }
 
-static void ensure_tell(struct ensure *ensure)
+/* Output is reported in whole lines, except the last one, and one that does not
+ * fit.
+ */
+static void ensure_report_tell(struct ensure_report *report, bool all)
 {
 	struct message_image_state state =
-		image_operation_state(&ensure->operation);
+		image_operation_state(&report->operation);
+	struct buffer *output = &report->output;
+	size_t size = output->size;
+	char next;
 
-	if (ensure->output.size)
-		state.output = ensure->output.data;
-	image_operation_say(&ensure->operation, &state);
-	buffer_clear(&ensure->output);
+	while (!all && size && !strchr("\r\n", output->data[size - 1]))
+		size--;
+	if (!size) {
+		image_operation_say(&report->operation, &state);
+		return;
+	}
+	next = output->data[size];
+	output->data[size] = 0;
+	state.output = output->data;
+	image_operation_say(&report->operation, &state);
+	output->data[size] = next;
+	buffer_consume(output, size);
 }
 
 /* Output is collected and reported at most five times a second. */
-static void ensure_keep_output(struct ensure *ensure, const char *output)
+static void ensure_report_keep_output(struct ensure_report *report,
+				      const char *output)
 {
 	/* Output that does not fit at once is left out. */
-	if (buffer_text(&ensure->output, output, NULL) < 0) {
-		ensure_tell(ensure);
-		buffer_text(&ensure->output, output, NULL);
+	if (buffer_text(&report->output, output, NULL) < 0) {
+		ensure_report_tell(report, true);
+		buffer_text(&report->output, output, NULL);
 	}
-	if (clock_mono_ms() - ensure->operation.told_ms >= OUTPUT_MS) {
-		ensure_tell(ensure);
-	} else if (!ensure->due) {
-		ensure->due = true;
-		image_operation_step_in(&ensure->operation, OUTPUT_MS);
+	if (clock_mono_ms() - report->operation.told_ms >= OUTPUT_MS) {
+		ensure_report_tell(report, false);
+	} else if (!report->due) {
+		report->due = true;
+		image_operation_step_in(&report->operation, OUTPUT_MS);
 	}
 }
 
-static void ensure_take_news(void *arg, const struct image_news *news)
+static void ensure_report_take_news(void *arg, const struct image_news *news)
 {
-	struct ensure *ensure = arg;
+	struct ensure_report *report = arg;
 
-	ensure->made = true;
-	ensure->operation.progress = news->progress;
-	ensure->operation.progress.moving_count = 0;
+	report->made = true;
+	report->operation.progress = news->progress;
+	report->operation.progress.moving_count = 0;
 	if (news->output)
-		ensure_keep_output(ensure, news->output);
+		ensure_report_keep_output(report, news->output);
 	else
-		ensure_tell(ensure);
+		ensure_report_tell(report, false);
 }
 
 static void on_done(void *arg, const struct error *err,
 		    const struct image *image)
 {
-	struct ensure *ensure = arg;
-	struct image_operation *operation = &ensure->operation;
+	struct ensure_report *report = arg;
+	struct image_operation *operation = &report->operation;
 	struct message_image_state state;
 	char text[800];
 
-	ensure->wait = NULL;
-	if (ensure->output.size)
-		ensure_tell(ensure);
+	report->wait = NULL;
+	if (report->output.size)
+		ensure_report_tell(report, true);
 	/* A build is tried once. After a time-out of the registry, the pull was
 	 * already tried again.
 	 */
@@ -89,7 +104,7 @@ static void on_done(void *arg, const struct error *err,
 		return;
 	}
 	snprintf(text, sizeof(text), "%s%s", image->reference,
-		 ensure->made ? "" : ", which already existed");
+		 report->made ? "" : ", which already existed");
 	operation->progress.done_bytes = operation->progress.total_bytes =
 		image->size_bytes;
 	state = image_operation_state(operation);
@@ -97,9 +112,9 @@ static void on_done(void *arg, const struct error *err,
 	image_operation_succeed(operation, &state);
 }
 
-static void ensure_step(struct image_operation *operation)
+static void ensure_report_step(struct image_operation *operation)
 {
-	struct ensure *ensure = (struct ensure *)operation;
+	struct ensure_report *report = (struct ensure_report *)operation;
 	const struct image_wanted wanted = {
 		.reference = operation->message.spec.image,
 		.build = operation->message.spec.build,
@@ -108,21 +123,22 @@ static void ensure_step(struct image_operation *operation)
 	};
 	struct error err;
 
-	ensure->due = false;
-	if (ensure->wait) {
-		ensure_tell(ensure);
+	report->due = false;
+	if (report->wait) {
+		ensure_report_tell(report, false);
 		return;
 	}
-	buffer_init(&ensure->output, OUTPUT_MAX);
+	buffer_init(&report->output, OUTPUT_MAX);
 	image_operation_tell(operation);
-	ensure->wait = image_ensure(operation->config->images, &wanted,
-				    ensure_take_news, on_done, ensure, &err);
-	if (!ensure->wait)
+	report->wait =
+		image_ensure(operation->config->images, &wanted,
+			     ensure_report_take_news, on_done, report, &err);
+	if (!report->wait)
 		image_operation_fail(operation, &err);
 }
 
-static int ensure_allowed(const struct image_operation *operation,
-			  struct error *err)
+static int ensure_report_allowed(const struct image_operation *operation,
+				 struct error *err)
 {
 	const struct node_policy *policy = operation->config->node_policy;
 	const struct image_spec *spec = &operation->message.spec;
@@ -135,8 +151,8 @@ static int ensure_allowed(const struct image_operation *operation,
 
 const struct image_operation_kind image_operation_ensure = {
 	.phase = "checking",
-	.size = sizeof(struct ensure),
-	.allowed = ensure_allowed,
-	.step = ensure_step,
-	.clear = ensure_clear,
+	.size = sizeof(struct ensure_report),
+	.allowed = ensure_report_allowed,
+	.step = ensure_report_step,
+	.clear = ensure_report_clear,
 };

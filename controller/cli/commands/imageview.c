@@ -20,16 +20,8 @@
 #define COLUMNS_DEFAULT 80
 #define AGAIN_MAX 3
 
-#define LINE_MAX_BYTES (16 << 10) /* of what a node prints */
-#define LINE_PART 400
-
 void image_view_clear(struct image_view *view)
 {
-	for (size_t i = 0; i < view->lines_count; i++) {
-		free(view->lines[i].node);
-		buffer_clear(&view->lines[i].text);
-	}
-	free(view->lines);
 	strings_clear(&view->named);
 	strings_clear(&view->nodes);
 	loop_source_free(&view->timer);
@@ -244,60 +236,19 @@ static void draw_nodes(struct image_view *view, const struct sums *sums,
 	image_view_show(view, line);
 }
 
-/* The output of nodes, line by line. */
-
-static struct image_line *image_line_get(struct image_view *view,
-					 const char *node)
+/* Nodes send whole lines; engines colour the standard error of a command. */
+static void image_view_print(struct image_view *view,
+			     const struct image_output *output)
 {
-	struct image_line *lines;
+	char *line = output->text, *end;
 
-	for (size_t i = 0; i < view->lines_count; i++)
-		if (!strcmp(view->lines[i].node, node))
-			return &view->lines[i];
-	lines = reallocarray(view->lines, view->lines_count + 1,
-			     sizeof(*lines));
-	if (!lines)
-		return NULL;
-	view->lines = lines;
-	lines += view->lines_count;
-	lines->node = strdup(node);
-	if (!lines->node)
-		return NULL;
-	buffer_init(&lines->text, LINE_MAX_BYTES);
-	view->lines_count++;
-	return lines;
-}
-
-static void image_line_end(struct image_view *view, struct image_line *line)
-{
-	/* Engines colour the standard error of a command. */
-	uncolour(line->text.data);
-	if (*line->text.data)
-		image_view_say(view, "%s | %s", line->node, line->text.data);
-	buffer_clear(&line->text);
-}
-
-/* A line that is too long is shown in parts. */
-static void print_piece(struct image_view *view,
-			const struct image_output *piece)
-{
-	struct image_line *line = image_line_get(view, piece->node);
-	const char *at = piece->text;
-
-	while (line && *at) {
-		size_t size = strcspn(at, "\r\n");
-
-		if (size > LINE_PART)
-			size = LINE_PART;
-		if (buffer_append(&line->text, at, size, NULL) < 0) {
-			image_line_end(view, line);
-			buffer_append(&line->text, at, size, NULL);
-		}
-		at += size;
-		if (*at == '\n' || *at == '\r') {
-			image_line_end(view, line);
-			at++;
-		}
+	for (; *line; line = end) {
+		end = line + strcspn(line, "\r\n");
+		if (*end)
+			*end++ = 0;
+		uncolour(line);
+		if (*line)
+			image_view_say(view, "%s | %s", output->node, line);
 	}
 }
 
@@ -343,7 +294,7 @@ static int image_view_ask(struct image_view *view, struct message_query *query,
 	image = image_answer(answer);
 	keep_ours(view, image);
 	for (size_t i = 0; i < image->output_count; i++)
-		print_piece(view, &image->output[i]);
+		image_view_print(view, &image->output[i]);
 	*more = image->after != query->after;
 	query->after = image->after;
 	return 0;

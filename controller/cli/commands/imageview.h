@@ -22,11 +22,6 @@ struct image_view {
 	struct client *client;
 	struct interrupts interrupts;
 	sd_event_source *timer;
-	struct image_line {
-		char *node;
-		struct buffer text; /* an incomplete line of output */
-	} * lines;
-	size_t lines_count;
 	struct strings named;       /* nodes of --nodes; empty: all */
 	const struct strings *only; /* its nodes, borrowed; NULL: `named` */
 	struct strings nodes; /* nodes of the operation; others are not shown */
