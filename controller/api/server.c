@@ -402,14 +402,17 @@ static int take_request(struct server *server, struct asked *asked, void *body,
 		       : 0;
 }
 
-/* Sealed secrets are removed with their sweep, but the audit log stays. */
+/* Sealed secrets are removed with their sweep, but the audit log stays. At
+ * every depth, which the schemas limit.
+ */
 static void leave_out_sealed(cJSON *object)
 {
-	cJSON *login;
+	cJSON *item;
 
-	cJSON_ArrayForEach(login, json_get(object, "logins"))
+	cJSON_DeleteItemFromObjectCaseSensitive(object, "sealed");
+	cJSON_ArrayForEach(item, object)
 	{
-		cJSON_DeleteItemFromObjectCaseSensitive(login, "sealed");
+		leave_out_sealed(item);
 	}
 }
 
