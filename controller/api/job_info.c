@@ -4,6 +4,7 @@
 #include "controller/images/image_progress.h"
 #include "controller/jobs/blame.h"
 #include "controller/jobs/dependencies.h"
+#include "controller/jobs/race_rows.h"
 #include "controller/jobs/expected_time.h"
 #include "controller/jobs/allocation.h"
 #include "controller/jobs/hang.h"
@@ -191,6 +192,9 @@ static int add_waits(const struct api *api, const struct job *job,
 	char text[300];
 	bool waits = false;
 
+	if (job && race_holds(job))
+		return string_set(&to->waits, "waits for its turn in the race",
+				  err);
 	if (job && dependencies_waits(job, text, sizeof(text)))
 		waits = true;
 	else if (job && job_gang(job))

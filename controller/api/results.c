@@ -22,6 +22,7 @@ static const struct schema shown_spec_schema = SCHEMA_NAMED(job_spec, "spec",
 	FIELD_OPTIONAL(job_spec, nodes),
 	FIELD_OPTIONAL(job_spec, devices),
 	FIELD_OPTIONAL(job_spec, follows),
+	FIELD_EMBED(job_spec, race, race_spec_schema),
 	FIELD_EMBED(job_spec, layout, layout_spec_schema),
 	FIELD_EMBED(job_spec, measure, measure_spec_schema));
 
@@ -49,6 +50,14 @@ static int result_take_spec(const char *text, struct result_info *to,
 				     .vendor = spec.vendor,
 				     .layout = spec.layout,
 				     .about = spec.about };
+	if (!spec.race.steps)
+		return 0;
+	to->race = malloc(sizeof(*to->race));
+	if (!to->race) {
+		codec_clear(&race_spec_schema, &spec.race);
+		return error_nomem(err, "results");
+	}
+	*to->race = spec.race;
 	return 0;
 }
 

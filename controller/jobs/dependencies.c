@@ -295,9 +295,14 @@ bool dependencies_waits(const struct job *job, char *text, size_t size)
 					  node_count(job->jobs->nodes),
 					  shape->nodes) >= shape->nodes)
 		return false;
-	snprintf(text, size, "needs %u node%s that job %" PRIu64 " ran on",
-		 shape->nodes, shape->nodes == 1 ? "" : "s",
-		 job->follows[0].before);
+	if (job->follows_count)
+		snprintf(text, size,
+			 "needs %u node%s that job %" PRIu64 " ran on",
+			 shape->nodes, shape->nodes == 1 ? "" : "s",
+			 job->follows[0].before);
+	else
+		snprintf(text, size, "needs the %u node%s of its race",
+			 shape->nodes, shape->nodes == 1 ? "" : "s");
 	add_unfit(job, text, size);
 	return true;
 }

@@ -150,7 +150,7 @@ static int entry_add(struct race_sweep *sweep, uint64_t cell_index,
 	entry.rest = race_rest(spec->values);
 	if (!entry.rest)
 		return error_nomem(err, "race");
-	entry.row.needs = race_needs_of(spec);
+	entry.row.needs = race_needs_of(&spec->measure, &spec->layout);
 	entry.row.needs.rest = entry.rest;
 	for (; at && heat_before(&entry, &grown[at - 1]); at--)
 		grown[at] = grown[at - 1];

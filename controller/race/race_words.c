@@ -8,15 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct race_needs race_needs_of(const struct job_spec *spec)
+struct race_needs race_needs_of(const struct measure_spec *measure,
+				const struct layout_spec *layout)
 {
-	const char *recompute = spec->measure.recompute;
-	struct race_needs needs = { .micro = spec->measure.micro_batch,
-				    .sequence = spec->measure.sequence,
-				    .tp = spec->layout.tp,
-				    .pp = spec->layout.pp,
-				    .sp = spec->layout.sp,
-				    .accumulate = spec->measure.accumulate };
+	const char *recompute = measure->recompute;
+	struct race_needs needs = { .micro = measure->micro_batch,
+				    .sequence = measure->sequence,
+				    .tp = layout->tp,
+				    .pp = layout->pp,
+				    .sp = layout->sp,
+				    .accumulate = measure->accumulate };
 
 	if (recompute && !strcmp(recompute, "selective"))
 		needs.recompute = 1;

@@ -10,7 +10,8 @@
 #define RACE_TEXT_MAX 400
 
 /* What the memory of a cell follows from; `rest` is NULL. */
-struct race_needs race_needs_of(const struct job_spec *spec);
+struct race_needs race_needs_of(const struct measure_spec *measure,
+				const struct layout_spec *layout);
 
 /* The other values of a cell, of its matrix values (struct job_spec), as one
  * text; NULL: ENOMEM. Those that follow from the others are left out: the

@@ -292,7 +292,7 @@ static size_t rows_collect(struct report_rows *rows, struct report_row **list)
 		struct report_row *row = &rows->items[i];
 
 		row_forget(row);
-		if (row_rate(row).unit && row->info.cell)
+		if (row_rate(row).unit && row->info.cell && !row_heat(row))
 			list[count++] = row;
 	}
 	qsort(list, count, sizeof(struct report_row *), rows_compare_cell);

@@ -326,6 +326,8 @@ int cells_make(const struct report_rows *runs, const struct report_about *about,
 		     end < runs->count &&
 		     of_one_cell(&runs->items[from], &runs->items[end]);)
 			end++;
+		/* A heat is no repeat of its cell. */
+		from += row_heat(&runs->items[from]) && end - from > 1;
 		if (cell_make(&cells->items[cells->count++], &runs->items[from],
 			      end - from, err) < 0)
 			return -1;

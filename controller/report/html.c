@@ -1,6 +1,7 @@
 /* html.c - writes the rows of a sweep as one self-contained HTML page.
  */
 #include "controller/report/report.h"
+#include "controller/report/races.h"
 
 #include "controller/report/advice.h"
 #include "controller/report/cells.h"
@@ -277,6 +278,19 @@ static void put_suspect(struct writer *to, const struct suspect *suspect)
 	writer_raw(to, "</ul></details></li>\n");
 }
 
+static void html_put_races(struct writer *to, const struct report_rows *rows)
+{
+	owned(strings_clear) struct strings lines = { 0 };
+
+	races_lines(rows, &lines, &to->failure);
+	if (!lines.count)
+		return;
+	writer_raw(to, "<h2>Race</h2>\n<ul>\n");
+	for (size_t i = 0; i < lines.count; i++)
+		writer_printf(to, "<li>%s</li>\n", lines.items[i]);
+	writer_raw(to, "</ul>\n");
+}
+
 static void html_put_suspects(struct writer *to, const struct report_rows *rows)
 {
 	owned(suspects_clear) struct suspects suspects = { 0 };
@@ -393,6 +407,7 @@ int report_html(const struct report_about *about,
 	put_outcome(&to, rows, shown, &labels);
 	html_put_facts(&to, about, rows);
 	html_put_table(&to, about, shown, &labels);
+	html_put_races(&to, rows);
 	html_put_runs(&to, rows, shown, &labels);
 	html_overview(&to, rows, shown, &labels);
 	html_put_notes(&to, "Without a result", html_put_failure, rows);

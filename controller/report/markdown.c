@@ -1,6 +1,7 @@
 /* markdown.c - writes the rows of a sweep as a Markdown table with notes.
  */
 #include "controller/report/report.h"
+#include "controller/report/races.h"
 
 #include "controller/report/cells.h"
 #include "controller/report/columns.h"
@@ -48,6 +49,18 @@ static void markdown_put_notes(struct writer *to, const char *heading,
 		markdown_put_heading(to, heading, &any);
 		put_note(to, row, text);
 	}
+}
+
+static void markdown_put_races(struct writer *to,
+			       const struct report_rows *rows)
+{
+	owned(strings_clear) struct strings lines = { 0 };
+
+	races_lines(rows, &lines, &to->failure);
+	if (lines.count)
+		writer_raw(to, "\nRace:\n\n");
+	for (size_t i = 0; i < lines.count; i++)
+		writer_printf(to, "- %s\n", lines.items[i]);
 }
 
 static void markdown_put_suspects(struct writer *to,
@@ -225,6 +238,7 @@ int report_markdown(const struct report_about *about,
 	put_subjects(&to, rows);
 	markdown_put_table(&to, shown);
 	markdown_put_legend(&to, about, shown);
+	markdown_put_races(&to, rows);
 	markdown_put_notes(&to, "Without a result", row_reason, rows);
 	markdown_put_notes(&to, "Jobs taken over from earlier sweeps",
 			   row_origin, rows);

@@ -1,6 +1,7 @@
 /* report.c - writes the rows of a sweep as CSV and JSON: the flat table.
  */
 #include "controller/report/report.h"
+#include "controller/report/races.h"
 
 #include "controller/report/cells.h"
 #include "controller/report/columns.h"
@@ -314,6 +315,20 @@ static void json_row(struct writer *to, const struct report_row *row)
 		codec_encode(&report_row_schema, row, to->out, &to->failure);
 }
 
+static void json_races(struct writer *to, const struct report_rows *rows)
+{
+	owned(cJSON_Delete) cJSON *races = races_json(rows);
+	char *text = races ? cJSON_PrintUnformatted(races) : NULL;
+
+	if (!text) {
+		error_nomem(&to->failure, "report");
+	} else if (cJSON_GetArraySize(races)) {
+		writer_raw(to, ",\n\"races\": ");
+		writer_raw(to, text);
+	}
+	cJSON_free(text);
+}
+
 /* One row per line, so that two reports can be compared line by line. */
 static void report_json_put(struct writer *to, const struct flat_table *table)
 {
@@ -345,7 +360,9 @@ static void report_json_put(struct writer *to, const struct flat_table *table)
 		json_row(to, cell);
 		between = ",\n";
 	}
-	writer_raw(to, "\n]}\n");
+	writer_raw(to, "\n]");
+	json_races(to, table->rows);
+	writer_raw(to, "}\n");
 }
 
 int report_json(const struct report_about *about,

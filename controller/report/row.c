@@ -228,12 +228,17 @@ double row_metric(const struct report_row *row, const char *metric)
 	return NAN;
 }
 
+bool row_heat(const struct report_row *row)
+{
+	return row->info.race && row->info.race->heat;
+}
+
 const struct remark *row_flag(const struct report_row *row, size_t flag)
 {
 	const struct result *result = row->info.result;
 	size_t flags = result ? result->flags_count : 0;
 
-	if (!row_completed(row))
+	if (!row_completed(row) || row_heat(row))
 		return NULL;
 	if (flag < flags)
 		return &result->flags[flag];

@@ -101,6 +101,9 @@ int rows_gather(struct report_rows *rows, struct error *err);
 
 bool row_completed(const struct report_row *row);
 
+/* Is it the heat of a race? It is no repeat of its cell, and has no flags. */
+bool row_heat(const struct report_row *row);
+
 /* The rate of a completed row; others have none. Of a cell the mean. */
 struct rate row_rate(const struct report_row *row);
 

@@ -3,6 +3,8 @@
  */
 #include "controller/sweep/plan.h"
 
+#include "controller/sweep/plan_races.h"
+
 #include <string.h>
 #include <unistd.h>
 
@@ -115,7 +117,7 @@ cJSON *plan_new(struct sweep *sweep, size_t rows, struct error *err)
 {
 	const struct sweep_totals *totals = sweep_totals(sweep);
 	owned(cJSON_Delete) cJSON *plan = cJSON_CreateObject();
-	cJSON *kept = NULL, *dropped = NULL;
+	cJSON *kept = NULL, *dropped = NULL, *races;
 
 	if (!plan ||
 	    !cJSON_AddStringToObject(plan, "sweep", sweep_name(sweep)) ||
@@ -129,5 +131,12 @@ cJSON *plan_new(struct sweep *sweep, size_t rows, struct error *err)
 	for (size_t i = 0; i < totals->dropped && i < rows; i++)
 		if (plan_add_dropped(sweep, i, dropped, err) < 0)
 			return NULL;
+	races = plan_races(sweep, err);
+	if (!races)
+		return NULL;
+	if (!cJSON_GetArraySize(races))
+		cJSON_Delete(races);
+	else if (!cJSON_AddItemToObject(plan, "races", races))
+		return error_null(error_nomem(err, "plan"));
 	return take(plan);
 }

@@ -12,7 +12,8 @@
  *	   "after": "step=train",	only if it follows other cells
  *	   "build": "/tree/folder",	only if nodes build a missing image
  *	   "missing": "/tree/folder/Dockerfile"}],	only if they cannot
- *	 "dropped": [{"cell": "...", "reason": "..."}]}
+ *	 "dropped": [{"cell": "...", "reason": "..."}],
+ *	 "races": [...]}		plan_races.h; only if cells race
  *
  * timeout_ms is the sum of the time limits of all jobs, each in whole seconds,
  * rounded up; 0: at least one has no limit.

@@ -147,6 +147,7 @@ struct result_info {
 	struct provenance *provenance;
 	struct reason_info *reason;
 	struct job_origin *from;
+	struct race_spec *race; /* NULL: its cell does not race */
 };
 extern const struct schema result_info_schema;
 /* clang-format off */
@@ -166,7 +167,9 @@ extern const struct schema result_info_schema;
 	FIELD_MAYBE(result_info, result, result_schema),                       \
 	FIELD_MAYBE(result_info, provenance, provenance_schema),               \
 	FIELD_MAYBE(result_info, reason, reason_info_schema),                  \
-	FIELD_MAYBE(result_info, from, job_origin_schema)
+	FIELD_MAYBE(result_info, from, job_origin_schema),                     \
+	FIELD_(result_info, race, FIELD_POINTER, .schema = &race_spec_schema,  \
+	       .optional = true)
 /* clang-format on */
 
 struct reply_results {

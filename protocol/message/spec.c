@@ -116,7 +116,7 @@ static const struct schema until_spec_schema = SCHEMA(until_spec,
 	FIELD_OPTIONAL(until_spec, confidence),
 	FIELD_OPTIONAL(until_spec, max));
 
-static const struct schema race_spec_schema = SCHEMA(race_spec,
+const struct schema race_spec_schema = SCHEMA(race_spec,
 	FIELD_OPTIONAL(race_spec, heat),
 	FIELD_OPTIONAL(race_spec, steps),
 	FIELD_OPTIONAL(race_spec, margin),

@@ -190,6 +190,7 @@ struct race_spec {
 	double order;       /* of the heats, ascending: the estimated memory */
 	struct strings per; /* keys whose values separate races */
 };
+extern const struct schema race_spec_schema;
 
 struct job_spec {
 	char *sweep;     /* the sweep's name */

@@ -45,6 +45,9 @@ command: [/tool, steps, "12", "\${ms}"]
 END
 must submit "$BED/known.yaml"
 must wait_for "[[ \$(job_get 1 .state) == completed ]]" 60
+run cli jobs --sweep 1
+ok 'grep -q "waits for its turn in the race" "$BED/out"' \
+	"a heat that is not started says why"
 must controller_kill
 must controller_up
 must nodes_up 2 20
@@ -62,6 +65,19 @@ is "$(nodes_of 1)" 1 "all of it on one node"
 like "$(job_get 3 .text)" "^heat: ended after step" "a heat ends early"
 run cli show job 3
 like "$out" "heat: ended after step" "and show says so"
+
+run cli report 1
+like "$(cat "$BED/out")" "ms=20, [0-9.]+ token/p/s .3 full runs.: won by the cell of job 2: no cell is more than 1 % faster" \
+	"the report has the winner"
+like "$(cat "$BED/out")" "out after the heat: ms=40 .-.* %, heat., ms=90" \
+	"and who is out"
+run cli report 1 --format json
+is "$(jq -r '.races[0] | "\(.end) \(.winner) \([.cells[] | "\(.cell) \(.place)"] | join(", "))"' "$BED/out")" \
+	"won 2 ms=40 heat, ms=20 winner, ms=90 heat" "in JSON, too"
+is "$(jq -r '[.cells[] | "\(.cell) \(.repeats.runs)"] | join(", ")' "$BED/out")" \
+	"ms=40 1, ms=20 3, ms=90 1" "a heat is no repeat of its cell"
+ok 'jq -e ".races[0] | .device_hours < .matrix_device_hours" "$BED/out"' \
+	"it took fewer device hours than all cells in full"
 
 # What needs more memory than a cell that ran out never runs.
 cat >"$BED/memory.yaml" <<END
@@ -93,6 +109,13 @@ is "$rc" 0 "a race is resumed"
 is "$(jobs_get 3 '[.[] | select(.from)] | length')" 3 "its heats are reused"
 is "$(jobs_get 3 '[.[] | select(.from | not)] | length')" 3 \
 	"the final is run"
+
+# What a plan tells of it.
+run cli plan "$BED/memory.yaml"
+like "$(cat "$BED/out")" "4 heats of 4 steady steps, one after the other, from batch.micro=1 to batch.micro=32; then full runs of those within 25 %, and at least 1 of the winner" \
+	"a plan has the heats"
+like "$(cat "$BED/out")" "where one cell runs out of memory, up to 3 others never run" \
+	"and what may never run"
 
 # What is refused.
 sed 's/max: 4/max: 1/' "$BED/known.yaml" >"$BED/wrong.yaml"

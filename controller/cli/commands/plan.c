@@ -228,6 +228,37 @@ static void print_totals(struct cli *cli, const struct sweep *sweep)
 	fputc('\n', cli->out);
 }
 
+static void plan_print_races(struct cli *cli, const cJSON *plan)
+{
+	const cJSON *race;
+
+	cJSON_ArrayForEach(race, row_at(plan, "races"))
+	{
+		const char *group = row_text(race, "race");
+		double prunable = row_double(race, "prunable");
+		char clean[1000];
+
+		fprintf(cli->out,
+			"race%s%s: %.0f heats of %.0f steady steps, one after "
+			"the other, ",
+			*group ? " " : "", escape(group, clean, sizeof(clean)),
+			row_double(race, "heats"), row_double(race, "steps"));
+		fprintf(cli->out, "from %s",
+			escape(row_text(race, "first"), clean, sizeof(clean)));
+		fprintf(cli->out,
+			" to %s; then full runs of those within %g %%, and at "
+			"least %.0f of the winner\n",
+			escape(row_text(race, "last"), clean, sizeof(clean)),
+			row_double(race, "margin") * 100,
+			row_double(race, "repeat"));
+		if (prunable > 0)
+			fprintf(cli->out,
+				"where one cell runs out of memory, up to %.0f "
+				"others never run\n",
+				prunable);
+	}
+}
+
 /* The number of cells whose log format must be detected. */
 static void print_logs(struct cli *cli, const cJSON *plan)
 {
@@ -316,6 +347,7 @@ static int plan_text_print(struct cli *cli, const cJSON *plan,
 	    print_refused(cli, plan, forecast, err) < 0)
 		return -1;
 	print_totals(cli, sweep);
+	plan_print_races(cli, plan);
 	print_logs(cli, plan);
 	if (sweep_totals(sweep)->kept)
 		print_forecast(cli, forecast);

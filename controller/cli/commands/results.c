@@ -14,6 +14,7 @@
 #include "controller/report/reference.h"
 #include "controller/report/report.h"
 #include "controller/report/suspects.h"
+#include "controller/report/races.h"
 #include "controller/results/json_object.h"
 #include "protocol/base/utf8.h"
 #include "protocol/message/reply_jobs.h"
@@ -385,6 +386,20 @@ static int print_suspects(struct cli *cli, const struct report_rows *rows,
 	return 0;
 }
 
+static int print_races(struct cli *cli, const struct report_rows *rows,
+		       struct error *err)
+{
+	owned(strings_clear) struct strings lines = { 0 };
+	char clean[2000];
+
+	if (races_lines(rows, &lines, err) < 0)
+		return -1;
+	for (size_t i = 0; i < lines.count; i++)
+		fprintf(cli->out, "%s  %s\n", i ? "" : "\nrace:\n",
+			escape(lines.items[i], clean, sizeof(clean)));
+	return 0;
+}
+
 int results_table(struct cli *cli, const struct report_about *about,
 		  const struct report_rows *rows, struct error *err)
 {
@@ -406,6 +421,8 @@ int results_table(struct cli *cli, const struct report_about *about,
 		return -1;
 	if (*cells_legend(about, shown, legend))
 		fprintf(cli->out, "%s\n", escape(legend, clean, sizeof(clean)));
+	if (print_races(cli, rows, err) < 0)
+		return -1;
 	print_failures(cli, rows, &labels);
 	return print_suspects(cli, rows, &labels, err);
 }

@@ -1,0 +1,21 @@
+/* plan_races.h - describes the races of a sweep before they run.
+ */
+#ifndef CONTROLLER_SWEEP_PLAN_RACES_H
+#define CONTROLLER_SWEEP_PLAN_RACES_H
+
+#include "controller/sweep/sweep.h"
+
+/* A list, an object for each race:
+ *
+ *	{"race": "vendor=nvidia",	keys that separate it, or ""
+ *	 "heats": 72, "steps": 10, "margin": 0.05, "repeat": 3,
+ *	 "prunable": 17,	the most cells that need no less memory than one
+ *	 "first": "micro=1", "last": "micro=8"}	in the order of the heats
+ *
+ * Of a sweep with more than PLAN_RACES_CELLS cells only those are looked at.
+ *The caller deletes it; an empty list: no cell races.
+ */
+#define PLAN_RACES_CELLS 2000
+cJSON *plan_races(struct sweep *sweep, struct error *err);
+
+#endif
