@@ -455,11 +455,11 @@ static int controller_tick_run(sd_event_source *source, uint64_t usec,
 
 	loop_timer(controller->loop, &controller->tick, TICK_MS,
 		   controller_tick_run, controller, NULL);
+	if (access_expire(controller->access, clock_wall_ms()))
+		server_recheck(controller->server);
 	if (controller->disk_full)
 		return 0;
 	extend_deadlines(controller, now);
-	if (access_expire(controller->access, clock_wall_ms()))
-		server_recheck(controller->server);
 	jobs_tick(controller->jobs);
 	notify_status(controller);
 	blob_service_tick(controller->blobs);

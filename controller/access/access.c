@@ -3,6 +3,7 @@
  */
 #include "controller/access/access.h"
 #include "controller/access/key_entry.h"
+#include "controller/access/key_rotation.h"
 #include "controller/access/network.h"
 #include "protocol/base/clock.h"
 
@@ -38,6 +39,8 @@ struct access *access_new(struct store *store, struct keyring *keyring,
 	if (key_entries_load(access, err) < 0)
 		return NULL;
 	tidy(access);
+	/* Before anybody can connect. */
+	access_expire(access, clock_wall_ms());
 	return take(access);
 }
 

@@ -71,6 +71,23 @@ static int check_rotate(const struct access *access, const struct key *key,
 	return key_entry_check_new(access, message->public, err);
 }
 
+/* A key that was stolen must not outlive its end by another one. An operator
+ * can add keys anyway.
+ */
+static int set_end(struct key_entry *entry, const struct key_entry *old,
+		   uint32_t for_s, struct error *err)
+{
+	entry->until_ms =
+		for_s ? entry->since_ms + (int64_t)for_s * 1000 : old->until_ms;
+	if (!old->until_ms || entry->until_ms <= old->until_ms ||
+	    entry->key.role == ROLE_OPERATOR)
+		return 0;
+	return error_set(err, EPERM,
+			 "expires: the present key ends in %lld s, and the new "
+			 "one cannot end later; ask an operator for a token",
+			 (long long)(old->until_ms - entry->since_ms) / 1000);
+}
+
 /* Add the new key and limit the old one, with one commit. */
 static int succeed(struct access *access, const struct key *key,
 		   const char *machine, const struct message_rotate *message,
@@ -91,9 +108,8 @@ static int succeed(struct access *access, const struct key *key,
 	key_entry_text(entry->machine, sizeof(entry->machine),
 		       old->machine[0] ? old->machine : machine);
 	key_entry_text(entry->network, sizeof(entry->network), old->network);
-	if (message->for_s)
-		entry->until_ms =
-			entry->since_ms + (int64_t)message->for_s * 1000;
+	if (set_end(entry, old, message->for_s, err) < 0)
+		return -1;
 	if (!old->until_ms || old->until_ms > end_ms)
 		old->until_ms = end_ms;
 	if (key_entry_save(access, entry, err) < 0 ||

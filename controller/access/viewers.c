@@ -67,7 +67,7 @@ static size_t owner_count(const struct secret *list, size_t count,
 static struct secret *viewer_secret_place(const struct viewers *viewers,
 					  struct secret *list, size_t count)
 {
-	struct secret *place = NULL;
+	struct secret *place = list;
 	size_t most = 0;
 
 	for (size_t i = 0; i < count; i++) {

@@ -47,6 +47,7 @@ cost()
 	must wait_job "$JOB" completed 30
 	diag "$1: regatta nodes ${all[7]} ms, at most ${all[-1]} ms;" \
 		"a job $((($(date +%s%N) - start) / 1000000)) ms"
+	# shellcheck disable=SC2034 # in a condition
 	median=${all[7]}
 	ok '((median < most))' "$1: others are answered within $2 ms"
 }

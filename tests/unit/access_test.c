@@ -381,6 +381,7 @@ static void test_rotate(void)
 			       new_key("n1", ROLE_AGENT) };
 	struct key next = new_key("n1", ROLE_AGENT);
 	struct key third = new_key("n1", ROLE_AGENT);
+	struct key fourth = new_key("n1", ROLE_AGENT);
 	struct message_rotate hour = { .keep_s = 3600 };
 	int64_t now_ms = clock_wall_ms();
 	struct error err = { 0 };
@@ -426,12 +427,48 @@ static void test_rotate(void)
 		   !knows(&bed, &next, ROLE_AGENT) &&
 		   knows(&bed, &third, ROLE_AGENT),
 	   "it is rotated again; without a word the old one is kept a day");
+	ok(rotate(&bed, &third, &fourth,
+		  (struct message_rotate){ .for_s = 60 * 86400 }, &err) < 0 &&
+		   err.code == EPERM && !knows(&bed, &fourth, ROLE_AGENT),
+	   "a key that ends is not followed by one that ends later: %s",
+	   err.text);
+	ok(rotate(&bed, &third, &fourth, hour, &err) == 0 &&
+		   access_expire(bed.access, now_ms + 2 * hour_ms) &&
+		   knows(&bed, &fourth, ROLE_AGENT),
+	   "but by one");
+	third = fourth;
 	bed_close(&bed);
 	bed_open(&bed);
 	ok(!access_expire(bed.access, now_ms + 29L * 24 * hour_ms) &&
 		   access_expire(bed.access, now_ms + 31L * 24 * hour_ms) &&
 		   !knows(&bed, &third, ROLE_AGENT),
-	   "a key that ends does, whoever knows it");
+	   "that ends when the first does, whoever knows it");
+	bed_clear(&bed);
+}
+
+/* A controller that was off while a key came to its end. */
+static void test_expired_before_start(void)
+{
+	struct key keys[2] = { new_key("op", ROLE_OPERATOR),
+			       new_key("n1", ROLE_AGENT) };
+	struct key_row row = {
+		.public = keys[1].public,
+		.name = "n1",
+		.role = "agent",
+		.grants = "none",
+		.by = "op",
+		.since_ms = 1,
+		.until_ms = clock_wall_ms() - 1000,
+	};
+	struct error err = { 0 };
+	struct bed bed;
+
+	bed_init(&bed, keys, 2);
+	ok(store_put_key(bed.store, &row, &err) == 0, "a key ends");
+	bed_close(&bed);
+	bed_open(&bed);
+	ok(!knows(&bed, &keys[1], ROLE_AGENT),
+	   "and is refused from the first message on");
 	bed_clear(&bed);
 }
 
@@ -485,6 +522,7 @@ int main(void)
 	test_networks();
 	test_from();
 	test_rotate();
+	test_expired_before_start();
 	test_rotate_revoked();
 	test_revoke_token();
 	return tap_done();

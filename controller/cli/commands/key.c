@@ -238,7 +238,7 @@ static const struct option_rule rules[] = {
 	  .help = "how long the old key stays valid, 1h to 7d (24h; rotate), "
 		  "10s to 30d (7d; rotate-controller)" },
 	{ OPTION(key_options, "expires", 0, OPTION_TEXT, expires, "TIME"),
-	  .help = "when the new key expires, at least 30d (never; rotate)" },
+	  .help = "when the new key expires, at least 30d (as the old one; rotate)" },
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
 };
