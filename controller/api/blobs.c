@@ -5,7 +5,10 @@
 #include "controller/cluster/lifecycle.h"
 #include "controller/store/store.h"
 #include "protocol/message/reply_logs.h"
+#include "protocol/wire/wire.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 struct files {
@@ -59,8 +62,31 @@ int api_content_put(struct api_request *request, void *reply, struct error *err)
 				request->payload, request->size, reply, err);
 }
 
+/* Workspaces hold the code of others, and images their files: a hash alone,
+ * which every list of jobs shows, opens nothing.
+ */
+static int check_content_get(struct api_request *request,
+			     const struct message_content_get *get,
+			     struct error *err)
+{
+	struct job_facts job = { 0 };
+
+	if (wire_peer_role(request->peer) == ROLE_OPERATOR)
+		return 0;
+	if (job_facts_read(request->api, get->job, &job, err) < 0)
+		return -1;
+	if (blob_users_has_file(blob_service_contents(request->api->blobs),
+				job.origin ? job.origin : get->job, get->hash))
+		return 0;
+	return error_set(err, EPERM,
+			 "content %.12s is no collected file of job %" PRIu64,
+			 get->hash, get->job);
+}
+
 int api_content_get(struct api_request *request, void *reply, struct error *err)
 {
+	if (check_content_get(request, request->message, err) < 0)
+		return -1;
 	return blob_service_get(request->api->blobs, request->message, reply,
 				request->bytes, err);
 }

@@ -33,6 +33,15 @@ int blob_users_keep_workspace(struct blob_store *contents, uint64_t sweep,
 	return blob_store_keep(contents, hash, user, err);
 }
 
+bool blob_users_has_file(const struct blob_store *contents, uint64_t job,
+			 const char *hash)
+{
+	char user[CONTENT_USER_MAX];
+
+	snprintf(user, sizeof(user), FOR_JOB "%" PRIu64, job);
+	return blob_store_keeps(contents, hash, user);
+}
+
 struct forgetting {
 	struct blob_store *contents;
 	char user[CONTENT_USER_MAX];

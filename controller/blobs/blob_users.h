@@ -22,6 +22,10 @@ int blob_users_keep_file(struct blob_store *contents, uint64_t job,
 int blob_users_keep_workspace(struct blob_store *contents, uint64_t sweep,
 			      const char *hash, struct error *err);
 
+/* Is it a collected file of the job, whose output is still here? */
+bool blob_users_has_file(const struct blob_store *contents, uint64_t job,
+			 const char *hash);
+
 /* Remove the collected files of the job, unless other jobs have the same;
  * *bytes grows by the bytes removed. A second call is success.
  */

@@ -203,11 +203,11 @@ int blob_transfer_put(struct client *client,
 	return error_set(err, sending.error.code, "%s", sending.error.text);
 }
 
-int blob_transfer_get(struct client *client, const char *hash, int fd,
-		      blob_transfer_progress_fn *progress, void *arg,
+int blob_transfer_get(struct client *client, uint64_t job, const char *hash,
+		      int fd, blob_transfer_progress_fn *progress, void *arg,
 		      struct error *err)
 {
-	struct message_content_get get = { .hash = (char *)hash };
+	struct message_content_get get = { .hash = (char *)hash, .job = job };
 	struct digest digest;
 	char found[CONTENT_HASH_SIZE];
 	uint64_t total;

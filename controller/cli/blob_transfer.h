@@ -30,11 +30,11 @@ struct blob_transfer {
 int blob_transfer_put(struct client *client,
 		      const struct blob_transfer *transfer, struct error *err);
 
-/* Fetch the content and write it to fd. EBADMSG: the bytes do not match the
- * hash.
+/* Fetch the content, a file of this job (0: of none), and write it to fd.
+ * EBADMSG: the bytes do not match the hash.
  */
-int blob_transfer_get(struct client *client, const char *hash, int fd,
-		      blob_transfer_progress_fn *progress, void *arg,
+int blob_transfer_get(struct client *client, uint64_t job, const char *hash,
+		      int fd, blob_transfer_progress_fn *progress, void *arg,
 		      struct error *err);
 
 #endif

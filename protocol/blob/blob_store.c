@@ -272,6 +272,17 @@ int blob_store_keep(struct blob_store *contents, const char *hash,
 		       : 0;
 }
 
+bool blob_store_keeps(const struct blob_store *contents, const char *hash,
+		      const char *user)
+{
+	char path[CONTENT_HASH_SIZE + CONTENT_USER_MAX];
+
+	if (blob_check_hash(hash, NULL) < 0 || blob_check_user(user, NULL) < 0)
+		return false;
+	snprintf(path, sizeof(path), "%s/%s", hash, user);
+	return faccessat(contents->users, path, F_OK, 0) == 0;
+}
+
 int blob_store_sync(struct blob_store *contents, struct error *err)
 {
 	if (contents->unsynced &&

@@ -78,6 +78,10 @@ int blob_store_expect(struct blob_store *contents, const char *hash,
 int blob_store_keep(struct blob_store *contents, const char *hash,
 		    const char *user, struct error *err);
 
+/* Does this user keep it? */
+bool blob_store_keeps(const struct blob_store *contents, const char *hash,
+		      const char *user);
+
 /* The user does not need it any more. Without another user it is removed, and
  * *bytes (or NULL) grows by its size. A content that this user does not keep is
  * success.

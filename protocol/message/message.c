@@ -171,7 +171,7 @@ MESSAGE(image_list, F(image_list, request), F(image_list, operation),
 MESSAGE(content_put, F(content_put, request), F(content_put, hash),
 	F(content_put, bytes), F(content_put, offset))
 MESSAGE(content_get, F(content_get, request), F(content_get, hash),
-	F(content_get, offset))
+	F(content_get, offset), F(content_get, job))
 MESSAGE(token, F(token, request), F(token, public), F(token, role),
 	O(token, name), O(token, renew), O(token, uses), O(token, for_s),
 	O(token, from))

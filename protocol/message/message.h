@@ -662,6 +662,7 @@ struct message_content_get {
 	uint64_t request;
 	char *hash;
 	uint64_t offset;
+	uint64_t job; /* that it is a file of; 0: no job's, for operators */
 };
 
 /* Payload where the request says so. */

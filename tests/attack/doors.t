@@ -59,4 +59,31 @@ must cli user remove bob
 is "$(get / -b "$BED/bob")" 403 "its cookie ends with its key"
 is "$(get "$later")" 403 "and so does an address that it has not used"
 ok 'wait_for "! alive reader" 20' "and what a page of it is told"
+
+# ---- contents ------------------------------------------------------------
+
+mkdir "$BED/code"
+echo "s3cret code" >"$BED/code/train.py"
+cat >"$BED/sweep.yaml" <<'END'
+sweep: coded
+image: none@sha256:0000000000000000000000000000000000000000000000000000000000000000
+workspace: code
+command: [x]
+END
+must submit "$BED/sweep.yaml"
+hash=$(ls "$CLUSTER/controller/content/kept")
+like "$hash" '^[0-9a-f]{64}$' "a workspace is a content"
+# say NAME TEXT...: what a peer with that key is answered
+say()
+{
+	"$REGATTA_BUILD/lab/peer" "$REGATTA_CONTROLLER" \
+		"$CLUSTER/controller.key" "$CLUSTER/$1.key" 1 \
+		'{"type":"hello","version":3,"software":"peer"}' "${@:2}"
+}
+get='{"type":"content-get","request":#,"hash":"'$hash'","offset":0,"job":'
+like "$(say operator "${get/\#/1}0}")" '"type":"reply"' "an operator reads it"
+for job in 0 "$JOB" 99; do
+	like "$(say ann "${get/\#/1}$job}")" '"type":"refused","request":1' \
+		"a viewer does not, whatever job ($job) it names"
+done
 done_testing

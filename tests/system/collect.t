@@ -37,7 +37,10 @@ like "$(<"$BED/words")" 'skipped: 0/bad: a link that leads out' "and is told"
 ok 'cmp "$BED/want" "$BED/back/rank-1/1/a/log"' "all the others are here"
 is "$(readlink "$BED/back/rank-0/0/good")" a/log "links within are links"
 ok '[[ ! -e $BED/back/rank-0/0/bad ]]' "the bad one is not"
-must cli fetch "$first" /out/1/a --rank 1 -o "$BED/part"
+must make_key "$CLUSTER/viewer.key" viewer viewer
+must wait_for 'cli nodes --key "$CLUSTER/viewer.key"' 10
+must cli fetch "$first" /out/1/a --rank 1 -o "$BED/part" \
+	--key "$CLUSTER/viewer.key"
 is "$(cd "$BED/part" && find . -type f)" ./1/a/log \
 	"a path below a collected one alone"
 cli fetch "$first" /out/1/b -o "$BED/no" 2>"$BED/words"

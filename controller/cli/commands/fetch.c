@@ -113,8 +113,9 @@ static int fetch_file(struct fetching *fetching, const struct file_info *file,
 	if (dir < 0)
 		return error_errno(err, "%.100s", folder);
 	tar = open_temporary(folder, err);
-	if (tar < 0 || blob_transfer_get(fetching->client, file->content, tar,
-					 NULL, NULL, err) < 0)
+	if (tar < 0 ||
+	    blob_transfer_get(fetching->client, fetching->wanted->job,
+			      file->content, tar, NULL, NULL, err) < 0)
 		return -1;
 	lseek(tar, 0, SEEK_SET);
 	if (unpack(tar, dir, *only ? only : NULL, &limits, fetching_skip,

@@ -155,8 +155,8 @@ static int fetch_saved(struct image_view *view, const char *hash,
 	if (from < 0)
 		return error_errno(err, "%s", plain);
 	unlink(plain);
-	rc = blob_transfer_get(view->client, hash, from, image_view_draw, view,
-			       err);
+	rc = blob_transfer_get(view->client, 0, hash, from, image_view_draw,
+			       view, err);
 	if (rc == 0 && packed) {
 		lseek(from, 0, SEEK_SET);
 		rc = pack_file(view->client, from, to, name, err);
