@@ -74,11 +74,11 @@ struct spool *spool_new(const char *state, struct error *err)
 		spool->root = NULL;
 		return error_null(error_nomem(err, "spool"));
 	}
-	if (file_make_folders(state, 0755, err) < 0 ||
-	    file_make_folders(spool->root, 0700, err) < 0)
+	/* All that is no task's is removed from it. */
+	spool->fd = file_make_own(spool->root, 0700, err);
+	if (spool->fd < 0)
 		return NULL;
-	spool->fd = open(spool->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (spool->fd < 0 || fchmod(spool->fd, 0700) < 0)
+	if (fchmod(spool->fd, 0700) < 0)
 		return error_null(error_errno(err, "%s", spool->root));
 	if (spool_lock_folder(spool->fd, state, err) < 0)
 		return NULL;

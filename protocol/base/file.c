@@ -180,6 +180,58 @@ int file_make_folders(const char *path, mode_t mode, struct error *err)
 	return 0;
 }
 
+static int check_owner(const char *path, const char *what,
+		       const struct stat *st, struct error *err)
+{
+	if (st->st_uid == geteuid() || (S_ISLNK(st->st_mode) && !st->st_uid))
+		return 0;
+	return error_set(err, EPERM,
+			 "%.120s: %s of user %u, who could replace what is in "
+			 "it; name a folder of your own",
+			 path, what, st->st_uid);
+}
+
+int file_open_own(const char *path, struct error *err)
+{
+	struct stat st;
+	owned_fd int fd = -1;
+
+	if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode) &&
+	    check_owner(path, "a link", &st, err) < 0)
+		return -1;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_errno(err, "%.120s", path);
+	if (check_owner(path, "a folder", &st, err) < 0)
+		return -1;
+	if (st.st_mode & (S_IWGRP | S_IWOTH))
+		return error_set(err, EPERM,
+				 "%.120s: others may write in this folder; run "
+				 "chmod go-w for it, if you trust what is in "
+				 "it",
+				 path);
+	return take_fd(&fd);
+}
+
+int file_make_own(const char *path, mode_t mode, struct error *err)
+{
+	char above[PATH_MAX];
+	char *slash;
+
+	if (file_path(above, err, "%s", path) < 0)
+		return -1;
+	while ((slash = strrchr(above, '/')) && slash > above && !slash[1])
+		*slash = 0;
+	if (slash && slash > above) {
+		*slash = 0;
+		if (file_make_folders(above, 0755, err) < 0)
+			return -1;
+	}
+	if (mkdir(path, mode) < 0 && errno != EEXIST)
+		return error_errno(err, "%s", path);
+	return file_open_own(path, err);
+}
+
 DIR *file_open_folder(int dirfd, const char *path)
 {
 	int fd = openat(dirfd, path,

@@ -49,6 +49,14 @@ int file_write_all(int fd, const char *name, const void *data, size_t size,
 /* Make a folder and those above it; one that is there is success. */
 int file_make_folders(const char *path, mode_t mode, struct error *err);
 
+/* Open a folder that only this user (and root) can write, or make it and those
+ * above it: `mode` is its own, 0755 theirs. EPERM: it belongs to another user,
+ * others may write in it, or a link of another user leads to it. Returns the
+ * descriptor.
+ */
+int file_open_own(const char *path, struct error *err);
+int file_make_own(const char *path, mode_t mode, struct error *err);
+
 /* Open a folder, also ".", for readdir(3); a link is refused. NULL with errno.
  */
 DIR *file_open_folder(int dirfd, const char *path);

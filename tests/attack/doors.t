@@ -1,13 +1,13 @@
 #!/bin/bash
 # doors.t - what opens with a key closes with it, and nobody is locked out by
 # others.
-#
-# The controller alone: nothing runs.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"
 # shellcheck source=tests/system/cluster.sh
 . "$(dirname "$0")/../system/cluster.sh"
-need curl jq
+need_root
+cluster_need
+need curl
 LOGINS=300
 
 # get PATH [CURL ARGUMENT...]: the status
@@ -86,4 +86,32 @@ for job in 0 "$JOB" 99; do
 	like "$(say ann "${get/\#/1}$job}")" '"type":"refused","request":1' \
 		"a viewer does not, whatever job ($job) it names"
 done
+
+# ---- folders of others ---------------------------------------------------
+
+must engine_up e1
+engine=$(engine_host e1)
+printf 'sweep: mine\nimage: none\ncommand: [x]\n' >"$BED/mine.yaml"
+mkdir "$BED/theirs" "$BED/open" "$BED/victim"
+echo precious >"$BED/victim/file"
+chmod 777 "$BED/open"
+ln -s "$BED/victim" "$BED/link"
+ln -s "$BED/victim" "$BED/theirs/spool"
+ln -s "$BED/victim/file" "$BED/theirs/controller.log"
+chown -h 12345 "$BED/theirs" "$BED/theirs/spool" "$BED/link"
+for folder in theirs link open; do
+	run -t 20 regatta run "$BED/mine.yaml" --engine "$engine" \
+		--state "$BED/$folder"
+	is "$rc" 2 "regatta run does not work in a folder of others ($folder)"
+	like "$err" 'of user 12345|others may write' "and says why"
+done
+must cli key new "$BED/n1.key" --name n1 --role agent >/dev/null 2>&1
+run -t 20 regatta-agent --key "$BED/n1.key" --state "$BED/theirs" \
+	--controller "$REGATTA_CONTROLLER" \
+	--controller-key "$CLUSTER/controller.key"
+like "$rc:$err" '^[12]:.*a link of user 12345' "nor does an agent through a link"
+is "$(cat "$BED/victim/file")" precious "what it led to is as it was"
+is "$(stat -c %a "$BED/victim")" 755 "so is its folder"
+run -t 20 regatta run "$BED/mine.yaml" --engine "$engine" --state "$BED/new/run"
+is "$(stat -c %a "$BED/new/run")" 700 "a new folder is its owner's alone"
 done_testing

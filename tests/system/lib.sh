@@ -107,7 +107,8 @@ fi
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 : "${REGATTA_BUILD:=$ROOT/build}" "${TEST_ENGINE:=docker}"
 BED_ID=$$
-BED=${TMPDIR:-/tmp}/regatta-$BED_ID
+# Nobody else can have made it, with links in it. Other users read in it.
+BED=$(mktemp -d "${TMPDIR:-/tmp}/regatta-XXXXXX") && chmod 755 "$BED" || exit 1
 PATH=$REGATTA_BUILD:$PATH:/usr/local/sbin:/usr/sbin:/sbin
 # Every process that this test starts, and theirs, carries the mark.
 export PATH REGATTA_BUILD REGATTA_BED=$BED

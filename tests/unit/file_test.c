@@ -200,6 +200,33 @@ static void folders(void)
 	is_int(err.code, ENAMETOOLONG, "with its code");
 }
 
+static void folders_of_ones_own(void)
+{
+	struct error err = { 0 };
+	struct stat st;
+	int own = file_make_own("home/mine", 0700, &err);
+
+	ok(own >= 0 && fstat(own, &st) == 0 && (st.st_mode & 0777) == 0700,
+	   "a folder of one's own is made");
+	close(own);
+	chmod("home/mine", 0770);
+	ok(file_make_own("home/mine", 0700, &err) < 0 && err.code == EPERM,
+	   "others may not write in it: %s", err.text);
+	chmod("home/mine", 0755);
+	ok(symlink("home/mine", "own") == 0 &&
+		   (own = file_open_own("own", &err)) >= 0,
+	   "a link of one's own may lead there");
+	close(own);
+	if (geteuid() != 0)
+		return;
+	ok(lchown("own", 12345, 12345) == 0 && file_open_own("own", &err) < 0 &&
+		   err.code == EPERM,
+	   "but not one of another user: %s", err.text);
+	ok(chown("home/mine", 12345, 12345) == 0 &&
+		   file_open_own("home/mine", &err) < 0 && err.code == EPERM,
+	   "nor is the folder of one: %s", err.text);
+}
+
 static void lists(void)
 {
 	owned(strings_clear) struct strings names = { 0 };
@@ -424,6 +451,7 @@ int main(void)
 	writes();
 	a_full_disk();
 	folders();
+	folders_of_ones_own();
 	lists();
 	trees();
 	deep_trees();

@@ -216,7 +216,8 @@ static int child_start(struct child *child, struct error *err)
 
 	child->args(daemons, args);
 	folder_file(daemons->config.folder, child->log, path);
-	log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
+		   0644);
 	if (log < 0)
 		return error_errno(err, "%s", path);
 	pid = fork();

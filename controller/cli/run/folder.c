@@ -36,8 +36,12 @@ void folder_clear(struct folder *folder)
 /* The path is limited, so that the path of each file in it fits. */
 int folder_set_path(struct folder *folder, const char *name, struct error *err)
 {
-	owned_free char *real = realpath(name, NULL);
+	owned_fd int own = file_open_own(name, err);
+	owned_free char *real = NULL;
 
+	if (own < 0)
+		return -1;
+	real = realpath(name, NULL);
 	if (!real)
 		return error_set(err, ENOENT, "%.120s: %s", name,
 				 strerror(errno));
@@ -220,18 +224,19 @@ static int drop_endpoint(const struct folder *folder, struct error *err)
 /* The same for a new run and for a run that was interrupted at any point. */
 int folder_fill(struct folder *folder, struct cli *cli, struct error *err)
 {
-	static const char *const folders[] = { "controller", "agent" };
+	static const char *const folders[] = { "keys", "controller", "agent" };
 	char path[PATH_MAX];
 
 	if (folder_check_room(folder, err) < 0)
 		return -1;
-	if (mkdir(folder_file(folder, "keys", path), 0700) < 0 &&
-	    errno != EEXIST)
-		return error_errno(err, "%s", path);
-	for (size_t i = 0; i < 2; i++)
-		if (mkdir(folder_file(folder, folders[i], path), 0755) < 0 &&
-		    errno != EEXIST)
-			return error_errno(err, "%s", path);
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		owned_fd int own =
+			file_make_own(folder_file(folder, folders[i], path),
+				      0700, err);
+
+		if (own < 0)
+			return -1;
+	}
 	if (lock_daemons(folder, cli, err) < 0 || have_keys(folder, err) < 0 ||
 	    have_cluster(folder, err) < 0)
 		return -1;
@@ -256,12 +261,13 @@ int folder_make(struct folder *folder, const char *name, const char *sweep,
 		const struct buffer *text, struct error *err)
 {
 	char chosen[FOLDER_NAME_SIZE], path[PATH_MAX];
+	owned_fd int own = -1;
 
 	*folder = (struct folder){ 0 };
 	if (!name)
 		name = folder_name("run", sweep, chosen);
-	if (file_make_folders(name, 0755, err) < 0 ||
-	    folder_set_path(folder, name, err) < 0 ||
+	own = file_make_own(name, 0700, err);
+	if (own < 0 || folder_set_path(folder, name, err) < 0 ||
 	    folder_lock(folder, err) < 0)
 		return -1;
 	folder_file(folder, "sweep.yaml", path);
