@@ -86,8 +86,8 @@ like "$(last_event 5)" "enough null known within 10 %: mean .* n 4" \
 run cli show job 5
 like "$out" "enough .*known within 10 %" "and show says why"
 run cli report 1
-like "$out" "mean of 4 repeats" "the report has all of them"
-is "$(grep -c 'mean of' <<<"$out")" 1 "as one cell"
+like "$out" "4 of 5, 1 failed" "the report has all of them"
+is "$(grep -c '^| model=gpt-nano' <<<"$out")" 1 "as one cell"
 
 until_file most "{width: 1%, max: 2}" >"$BED/most.yaml"
 cli submit --wait "$BED/most.yaml" >"$BED/waited" 2>&1 &
