@@ -776,7 +776,7 @@ int main(void)
 {
 	bool pid1;
 
-	tap_begin(138);
+	tap_begin(133);
 	if (!box_ready_to_go())
 		return 1;
 	pid1 = box_pid1_allowed();
