@@ -42,6 +42,7 @@
  * image can put another program in its place.
  */
 #define CONTAINER_INIT_PREFIX "/regatta-"
+#define CONTAINER_INIT_RUN "--run" /* INIT_RUN (agent/init/init.h) */
 #define CONTAINER_INIT_SIZE (sizeof(CONTAINER_INIT_PREFIX) + 32)
 
 /* What the node adds to the spec. All texts are borrowed. */

@@ -326,6 +326,61 @@ struct engine_call *engine_container_logs(struct engine *engine, const char *id,
 	return engine_call_begin(engine, plan, err);
 }
 
+struct engine_call *engine_exec_create(struct engine *engine, const char *id,
+				       const struct strings *argv,
+				       uint32_t timeout_ms,
+				       engine_done_fn *done, void *arg,
+				       struct error *err)
+{
+	owned(buffer_clear) struct buffer path;
+	cJSON *body = cJSON_CreateObject();
+	cJSON *words = cJSON_AddArrayToObject(body, "Cmd");
+	owned_free char *text = NULL;
+	struct call_plan plan = {
+		.method = "POST",
+		.timeout_ms = timeout_ms,
+		.done = done,
+		.arg = arg,
+	};
+
+	for (size_t i = 0; i < argv->count; i++)
+		cJSON_AddItemToArray(words, cJSON_CreateString(argv->items[i]));
+	if (cJSON_GetArraySize(words) == (int)argv->count &&
+	    cJSON_AddTrueToObject(body, "AttachStdout"))
+		text = cJSON_PrintUnformatted(body);
+	cJSON_Delete(body);
+	if (!text)
+		return error_null(error_nomem(err, "engine"));
+	if (container_path(&path, id, "/exec", err) < 0)
+		return NULL;
+	plan.path = path.data;
+	plan.body = text;
+	return engine_call_begin(engine, plan, err);
+}
+
+struct engine_call *engine_exec_start(struct engine *engine, const char *exec,
+				      uint32_t timeout_ms, engine_data_fn *data,
+				      engine_done_fn *done, void *arg,
+				      struct error *err)
+{
+	owned(buffer_clear) struct buffer path;
+	struct call_plan plan = {
+		.method = "POST",
+		.body = "{\"Detach\":false,\"Tty\":false}",
+		.data = data,
+		.timeout_ms = timeout_ms,
+		.done = done,
+		.arg = arg,
+	};
+
+	buffer_init(&path, PATH_LIMIT);
+	if (id_check(exec, err) < 0 ||
+	    buffer_printf(&path, err, "/exec/%s/start", exec) < 0)
+		return NULL;
+	plan.path = path.data;
+	return engine_call_begin(engine, plan, err);
+}
+
 struct engine_call *
 engine_container_commit(struct engine *engine, const char *id, const char *tag,
 			const char *label, uint32_t timeout_ms,

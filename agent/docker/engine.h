@@ -187,6 +187,21 @@ struct engine_call *engine_container_logs(struct engine *engine, const char *id,
 					  engine_done_fn *done, void *arg,
 					  struct error *err);
 
+/* Run a program in a running container, as its user and with its rights; the
+ * first call prepares it, and the second one starts it. answer of the first:
+ * {"Id": ...}. data() gets its standard output, in frames as above, until it
+ * ends; it goes on if the call is cancelled.
+ */
+struct engine_call *engine_exec_create(struct engine *engine, const char *id,
+				       const struct strings *argv,
+				       uint32_t timeout_ms,
+				       engine_done_fn *done, void *arg,
+				       struct error *err);
+struct engine_call *engine_exec_start(struct engine *engine, const char *exec,
+				      uint32_t timeout_ms, engine_data_fn *data,
+				      engine_done_fn *done, void *arg,
+				      struct error *err);
+
 /* Make an image name:tag from the present state of a container. The image's
  * command only sleeps, and the label becomes empty. answer: {"Id": ...}.
  */

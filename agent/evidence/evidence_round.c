@@ -28,6 +28,7 @@ struct evidence_round {
 	evidence_round_fn *done;
 	void *arg;
 	struct subprocess *running;
+	struct inside_tool *inside;
 	struct leader *leaders;
 	size_t count, at; /* the leader that is asked about */
 	size_t tool;      /* the next one to try */
@@ -102,18 +103,56 @@ static void append_answer(struct evidence_round *round,
 	append_line(round, &answer);
 }
 
-static void evidence_round_tool_done(void *arg, const struct error *err,
-				     const struct subprocess_output *output)
+static void tool_answered(struct evidence_round *round, const char *text)
 {
-	struct evidence_round *round = arg;
-
-	round->running = NULL;
-	if (!err && output->exit_code == 0 && output->size) {
-		append_answer(round, &round->leaders[round->at], output->text);
+	if (*text) {
+		append_answer(round, &round->leaders[round->at], text);
 		round->at++;
 		round->tool = 0;
 	}
 	next_tool(round);
+}
+
+static void evidence_round_tool_done(void *arg, const struct error *err,
+				     const struct subprocess_output *output)
+{
+	struct evidence_round *round = arg;
+	bool good = !err && output->exit_code == 0;
+
+	round->running = NULL;
+	tool_answered(round, good ? output->text : "");
+}
+
+/* inside_tool_fn */
+static void tool_inside_done(void *arg, const char *text)
+{
+	struct evidence_round *round = arg;
+
+	round->inside = NULL;
+	tool_answered(round, text);
+}
+
+static bool tool_begin(struct evidence_round *round,
+		       const struct stack_tool_command *tool)
+{
+	const struct subprocess_command command = {
+		.argv = &tool->argv,
+		.timeout_ms = EVIDENCE_TOOL_MS,
+		.output_max = EVIDENCE_TOOL_MAX,
+		.cpus = round->source.cpus,
+	};
+
+	round->name = tool->name;
+	if (tool->inside)
+		round->inside =
+			inside_tool_run(&round->source.inside, &tool->argv,
+					EVIDENCE_TOOL_MS, EVIDENCE_TOOL_MAX,
+					tool_inside_done, round);
+	else
+		round->running =
+			subprocess_run(round->source.loop, &command,
+				       evidence_round_tool_done, round, NULL);
+	return round->inside || round->running;
 }
 
 /* The next tool of this process, or the first one of the next process. */
@@ -123,26 +162,19 @@ static void next_tool(struct evidence_round *round)
 
 	while (!late && round->at < round->count) {
 		const struct leader *leader = &round->leaders[round->at];
-		owned(strings_clear) struct strings argv = { 0 };
-		struct subprocess_command command = {
-			.argv = &argv,
-			.timeout_ms = EVIDENCE_TOOL_MS,
-			.output_max = EVIDENCE_TOOL_MAX,
-			.cpus = round->source.cpus,
-		};
+		struct stack_tool_command tool = { 0 };
+		bool begun = false;
 
-		if (!stack_tools_command(round->source.tools, &round->tool,
-					 leader->pid, leader->command,
-					 round->source.stops, &round->name,
-					 &argv)) {
+		if (stack_tools_command(round->source.tools, &round->tool,
+					leader->pid, leader->command,
+					round->source.stops, &tool)) {
+			begun = tool_begin(round, &tool);
+		} else {
 			round->at++;
 			round->tool = 0;
-			continue;
 		}
-		round->running =
-			subprocess_run(round->source.loop, &command,
-				       evidence_round_tool_done, round, NULL);
-		if (round->running)
+		strings_clear(&tool.argv);
+		if (begun)
 			return;
 	}
 	evidence_round_finish(round);
@@ -206,13 +238,13 @@ static int begin_look(struct evidence_round *round, struct error *err)
 		.cpus = source->cpus,
 	};
 
-	if (source->root <= 0)
+	if (source->inside.init <= 0)
 		return error_set(err, ESRCH,
 				 "its processes are in another PID namespace, "
 				 "and not visible from this node");
 	if (strings_add(&argv, SELF, err) < 0 ||
 	    strings_add(&argv, SNAPSHOT_WORD, err) < 0 ||
-	    strings_printf(&argv, err, "%d", (int)source->root) < 0 ||
+	    strings_printf(&argv, err, "%d", (int)source->inside.init) < 0 ||
 	    strings_printf(&argv, err, "%" PRId64, source->first_rank) < 0 ||
 	    strings_printf(&argv, err, "%" PRIu64, source->round) < 0)
 		return -1;
@@ -250,6 +282,7 @@ void evidence_round_cancel(struct evidence_round *round)
 	if (!round)
 		return;
 	subprocess_cancel(round->running);
+	inside_tool_cancel(round->inside);
 	for (size_t i = 0; i < round->count; i++)
 		free(round->leaders[i].command);
 	free(round->leaders);

@@ -4,6 +4,7 @@
 #ifndef AGENT_EVIDENCE_EVIDENCE_ROUND_H
 #define AGENT_EVIDENCE_EVIDENCE_ROUND_H
 
+#include "agent/evidence/inside_tool.h"
 #include "agent/evidence/stack_tools.h"
 
 #include <sched.h>
@@ -16,9 +17,9 @@
 struct evidence_source {
 	sd_event *loop;
 	const struct stack_tools *tools; /* borrowed */
-	const cpu_set_t *cpus; /* where tools may run; NULL: anywhere */
-	pid_t root;            /* of regatta-init; 0 or less: not known */
-	int64_t first_rank;    /* of the task */
+	const cpu_set_t *cpus;      /* where tools may run; NULL: anywhere */
+	struct inside_place inside; /* its init 0 or less: not known */
+	int64_t first_rank;         /* of the task */
 	uint64_t round;
 	bool stops; /* tools may pause the processes */
 	int fd;     /* the lines are appended here; owned, also on failure */

@@ -1,6 +1,7 @@
 /* stack_tools.c - programs that print the stack of a process: stacks.yaml.
  */
 #include "agent/evidence/stack_tools.h"
+#include "agent/devices/sysfs.h"
 #include "protocol/hardware/map_reader.h"
 #include "protocol/yaml/document.h"
 
@@ -13,7 +14,7 @@ struct stack_tool {
 	const char *name;
 	struct expression *match; /* NULL: it fits every process */
 	struct strings command;
-	bool stops;
+	bool stops, inside;
 };
 
 struct stack_tools {
@@ -27,6 +28,7 @@ static const struct map_field tool_fields[] = {
 	MAP_FIELD("match", read_expression, stack_tool, match),
 	MAP_NEEDED("command", read_argv, stack_tool, command),
 	MAP_FIELD("stops", read_flag, stack_tool, stops),
+	MAP_FIELD("inside", read_flag, stack_tool, inside),
 	{ 0 }
 };
 
@@ -59,20 +61,29 @@ void stack_tools_free(struct stack_tools *tools)
 	free(tools);
 }
 
-static int stack_tool_add_word(struct strings *argv, const char *word,
-			       pid_t pid)
+/* The number of the process in its innermost PID namespace. */
+static pid_t number_inside(pid_t pid)
 {
-	if (!strcmp(word, "${pid}"))
-		return strings_printf(argv, NULL, "%d", (int)pid);
-	return strings_add(argv, word, NULL);
+	owned(buffer_clear) struct buffer text;
+	owned_free char *numbers = NULL;
+	const char *last;
+
+	buffer_init(&text, 16384);
+	if (sysfs_text(&text, "/proc", "%d/status", (int)pid))
+		numbers = sysfs_line(text.data, "NSpid", ':');
+	if (!numbers)
+		return pid;
+	last = strrchr(numbers, '\t');
+	return (pid_t)strtol(last ? last + 1 : numbers, NULL, 10);
 }
 
 bool stack_tools_command(const struct stack_tools *tools, size_t *next,
 			 pid_t pid, const char *command, bool stops,
-			 const char **name, struct strings *argv)
+			 struct stack_tool_command *out)
 {
 	for (; *next < tools->tools_count; (*next)++) {
 		const struct stack_tool *tool = &tools->tools[*next];
+		int number;
 
 		if ((tool->stops && !stops) ||
 		    (tool->match &&
@@ -80,11 +91,18 @@ bool stack_tools_command(const struct stack_tools *tools, size_t *next,
 				      EXPRESSION_ANYWHERE, NULL) != 1))
 			continue;
 		(*next)++;
-		*name = tool->name;
-		for (size_t i = 0; i < tool->command.count; i++)
-			if (stack_tool_add_word(argv, tool->command.items[i],
-						pid) < 0)
+		number = (int)(tool->inside ? number_inside(pid) : pid);
+		*out = (struct stack_tool_command){ .name = tool->name,
+						    .inside = tool->inside };
+		for (size_t i = 0; i < tool->command.count; i++) {
+			const char *word = tool->command.items[i];
+
+			if ((strcmp(word, "${pid}")
+				     ? strings_add(&out->argv, word, NULL)
+				     : strings_printf(&out->argv, NULL, "%d",
+						      number)) < 0)
 				return false;
+		}
 		return true;
 	}
 	return false;

@@ -5,9 +5,12 @@
  *	    match: python	# PCRE2 over the process's command; optional
  *	    command: [py-spy, dump, --pid, "${pid}"]
  *	    stops: true		# it pauses the process; default false
+ *	    inside: true	# it is the image's, run in the container, as
+ *				# its user and with its rights; default false
  *
- * ${pid} is the process's number on the node. The tools are the node's own:
- *they run as the agent, and must start no program of the container.
+ * ${pid} is the process's number: on the node, or in the container for a tool
+ * inside. The other tools are the node's own: they run as the agent, and must
+ * start no program of the container.
  */
 #ifndef AGENT_EVIDENCE_STACK_TOOLS_H
 #define AGENT_EVIDENCE_STACK_TOOLS_H
@@ -24,12 +27,18 @@ struct stack_tools *stack_tools_read(const char *path, struct error *err);
 void stack_tools_free(struct stack_tools *tools);
 OWNED_POINTER(struct stack_tools, stack_tools_free)
 
+struct stack_tool_command {
+	const char *name; /* borrowed */
+	bool inside;
+	struct strings argv;
+};
+
 /* The command of the first tool from *next on that fits the process; *next
- * moves behind it. stops: tools that pause the process are allowed. *name is
- * borrowed. False: no further tool fits, or ENOMEM.
+ * moves behind it. stops: tools that pause the process are allowed. The caller
+ * clears argv, also on failure. False: no further tool fits, or ENOMEM.
  */
 bool stack_tools_command(const struct stack_tools *tools, size_t *next,
 			 pid_t pid, const char *command, bool stops,
-			 const char **name, struct strings *argv);
+			 struct stack_tool_command *out);
 
 #endif

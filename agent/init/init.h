@@ -144,6 +144,10 @@
  * background go on. On another node than rank 0 regatta-init lives until it is
  * told to end by SIGTERM, which is then no failure.
  *
+ * `regatta-ID --run COMMAND` is for a stack tool of the image, which the engine
+ * starts beside the command: it installs the filter and becomes COMMAND, for
+ * INIT_RUN_S seconds at most.
+ *
  * Behaviour: stdin is /dev/null; each process leads its own session. SIGTERM,
  * SIGINT, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are forwarded to the group of
  * every process; after SIGTERM or SIGINT, SIGKILL follows in grace_ms. The
@@ -161,6 +165,8 @@
 #ifndef AGENT_INIT_INIT_H
 #define AGENT_INIT_INIT_H
 
+#define INIT_RUN "--run"
+#define INIT_RUN_S 10
 #define INIT_IN "/regatta/in"
 #define INIT_OUT "/regatta/out"
 #define INIT_BIN "/regatta/bin"

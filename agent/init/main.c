@@ -512,6 +512,19 @@ static int init_run(struct init *init, const char *in, const char *secrets)
 	return record->exit_code;
 }
 
+/* Become a stack tool, with the filter of the command. */
+static int tool_run(char **argv)
+{
+	struct error why = { 0 };
+
+	alarm(INIT_RUN_S);
+	if (seccomp_filter_install(&why) < 0)
+		init_complain(&why);
+	else
+		execvp(argv[0], argv);
+	return EXIT_OURS;
+}
+
 int main(int argc, char **argv)
 {
 	struct init *init = calloc(1, sizeof(*init));
@@ -525,6 +538,8 @@ int main(int argc, char **argv)
 		return code;
 	if (argc > 6 && !strcmp(argv[1], "pack"))
 		return pack_main(argc, argv);
+	if (argc > 2 && !strcmp(argv[1], INIT_RUN))
+		return tool_run(argv + 2);
 	if (argc > 1) {
 		snprintf(in, sizeof(in), "%s/in/start", argv[1]);
 		snprintf(out, sizeof(out), "%s/out", argv[1]);

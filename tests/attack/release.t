@@ -140,7 +140,7 @@ is "$(ls "$BED/ro/sub")" "" "nothing was written there"
 
 # Links that change after the policy was asked. The engine is halted between:
 # the job waits for its other node meanwhile.
-# changed NAME TEXT WHAT FROM TO LINK LINE...
+# changed NAME TEXT WHAT FROM TO LINK LINE... , WORD...
 changed()
 {
 	local name=$1 text=$2 what=$3 from=$4 to=$5 link=$6
@@ -148,12 +148,13 @@ changed()
 	((++attempts))
 	ln -sfn "$from" "$link"
 	engine_freeze e2
-	must run_tool "$name" "nodes: 2" "${@:7}" , touch /got/x
+	must run_tool "$name" "nodes: 2" "${@:7}"
 	must wait_for "grep -q 'task ready job=$JOB ' \
 		'$CLUSTER/agent1.log'" 30
 	engine_freeze e1
 	engine_thaw e2
 	must wait_for "compgen -G '$CLUSTER/n1/spool/$JOB.*/in/start*'" 30
+	must wait_for "compgen -G '$CLUSTER/n2/spool/$JOB.*/in/start'" 30
 	ln -sfn "$to" "$link"
 	engine_thaw e1
 	must wait_sweep "$SWEEP" 90
@@ -166,11 +167,12 @@ TOOL_IMAGE=$(dk e1 image inspect -f '{{.Id}}' regatta-test/tool:1)
 TOOL_IMAGE=sha256:${TOOL_IMAGE#sha256:}
 changed mount "$BED/data/link is not what" "a link of a mount" \
 	"$BED/data/good" "$BED/secret" "$BED/data/link" \
-	"$BED/data/link /got"
+	"$BED/data/link /got" , touch /got/x
 is "$(ls "$BED/secret")" "" "nothing was written there"
 # Podman opens devices when a container is created.
 [[ $TEST_ENGINE == podman ]] || changed device "devices: /dev/mine" "a link of a device" \
-	/dev/zero /dev/kmsg "$shm" "device_nodes: ['$shm:/dev/mine']"
+	/dev/zero /dev/kmsg "$shm" "device_nodes: ['$shm:/dev/mine']" , \
+	sleep 0
 ok 'wait_for cluster_clean 30' "nothing of it is left on the nodes"
 diag "$attempts attempts, none got through"
 done_testing

@@ -104,18 +104,17 @@ static void tools(const char *path)
 {
 	struct error err = { 0 };
 	struct stack_tools *read = stack_tools_read(path, &err);
-	struct strings argv = { 0 };
-	const char *name;
+	struct stack_tool_command tool = { 0 };
 	size_t next = 0;
 
 	if (!read)
 		must_say(&err);
 	while (read && stack_tools_command(read, &next, 17, "python3 train.py",
-					   true, &name, &argv)) {
-		must(name && argv.count);
-		strings_clear(&argv);
+					   true, &tool)) {
+		must(tool.name && tool.argv.count);
+		strings_clear(&tool.argv);
 	}
-	strings_clear(&argv);
+	strings_clear(&tool.argv);
 	stack_tools_free(read);
 }
 

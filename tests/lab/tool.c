@@ -16,7 +16,8 @@
  *	steps N MS		N lines as a training prints them, MS apart,
  *				and the last line of a finished training
  *	show FILE		print the bytes of FILE
- *	dump [WORD...]		in place of py-spy: print the rights that it has
+ *	dump [WORD...]		in place of py-spy: print the rights that it
+ *				has, and try to make a setuid file, /host/evil
  *	into FILE		what follows is printed to the end of FILE, made
  *				when it is not there; - is standard output again
  *	rename FROM TO
@@ -278,6 +279,11 @@ static void run_dump(char **argv)
 	static char *status[] = { (char *)"show", (char *)"/proc/self/status",
 				  NULL };
 
+	int fd = open("/host/evil", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+
+	if (fd >= 0)
+		close(fd);
+	chmod("/host/evil", 04755);
 	run_show(status);
 }
 

@@ -495,6 +495,7 @@ static void devices(void)
 		strings_clear(&requests[i].capabilities);
 	}
 	strings_clear(&c->engine_env);
+	is(CONTAINER_INIT_RUN, INIT_RUN, "regatta-init runs tools by that");
 	is(CONTAINER_IN, INIT_IN, "and reads its orders there");
 	is(CONTAINER_OUT, INIT_OUT, "and writes there");
 }
