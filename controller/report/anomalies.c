@@ -69,10 +69,10 @@ static int add_repeats(const struct cell_figures *cell, struct error *err)
 	double limit = setup ? setup->measure.spread_percent : 0;
 	const struct repeats_info repeats = {
 		.n = cell->count,
-		.mean = cell->rate.value,
-		.stdev = mean_deviation(&cell->rate),
-		.cv_percent = mean_cv_percent(&cell->rate),
-		.margin = mean_margin(&cell->rate),
+		.mean = mean_rounded(cell->rate.value),
+		.stdev = mean_rounded(mean_deviation(&cell->rate)),
+		.cv_percent = mean_rounded(mean_cv_percent(&cell->rate)),
+		.margin = mean_rounded(mean_margin(&cell->rate)),
 		.min = cell->rate.min,
 		.max = cell->rate.max,
 		.relative = (double)NAN,

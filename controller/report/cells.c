@@ -30,7 +30,7 @@ static double averaged_mean(const struct averaged *repeats,
 		else if (field->words)
 			return number;
 	}
-	return mean.n ? mean.value : (double)NAN;
+	return mean.n ? mean_rounded(mean.value) : (double)NAN;
 }
 
 /* The number of that name in a map; NAN: none. */
@@ -69,7 +69,7 @@ static void average_map(const struct averaged *repeats,
 				mean_add(&mean, number);
 		}
 		if (mean.n)
-			items[i].number = mean.value;
+			items[i].number = mean_rounded(mean.value);
 	}
 }
 
@@ -158,10 +158,10 @@ static void count_runs(const struct report_row *runs, size_t count,
 	}
 	to->runs = count;
 	to->n = mean.n;
-	to->mean = mean.n ? mean.value : (double)NAN;
-	to->stdev = mean_deviation(&mean);
-	to->cv_percent = mean_cv_percent(&mean);
-	to->margin = mean_margin(&mean);
+	to->mean = mean.n ? mean_rounded(mean.value) : (double)NAN;
+	to->stdev = mean_rounded(mean_deviation(&mean));
+	to->cv_percent = mean_rounded(mean_cv_percent(&mean));
+	to->margin = mean_rounded(mean_margin(&mean));
 	to->min = mean.n ? mean.min : (double)NAN;
 	to->max = mean.n ? mean.max : (double)NAN;
 	to->relative = to->relative_margin = (double)NAN;
@@ -245,8 +245,8 @@ static void cell_relate(struct report_row *cell, const struct report_row *to,
 		return;
 	}
 	ratio = slower ? mean_ratio(&other, &own) : mean_ratio(&own, &other);
-	of->relative = ratio.value;
-	of->relative_margin = (ratio.high - ratio.low) / 2;
+	of->relative = mean_rounded(ratio.value);
+	of->relative_margin = mean_rounded((ratio.high - ratio.low) / 2);
 	/* Of single runs no interval is known. */
 	of->relation = ratio.value == 1 || ratio.low <= 1 ? RELATION_SAME
 		       : slower                           ? RELATION_SLOWER

@@ -9,6 +9,7 @@
 #include "controller/report/html_charts.h"
 #include "controller/report/html_style.h"
 #include "controller/report/labels.h"
+#include "controller/report/origins.h"
 #include "controller/report/suspects.h"
 #include "controller/report/writer.h"
 #include "controller/results/remarks.h"
@@ -61,8 +62,30 @@ static void html_put_time(struct writer *to, const char *name, int64_t ms)
 		put_fact(to, name, utc_text(ms, text));
 }
 
+/* "3 of each cell", or "2 to 5 of a cell" */
+static void put_repeats(struct writer *to, const struct report_rows *shown)
+{
+	uint64_t least = 0, most = 0;
+	char text[60];
+
+	ROWS_EACH(row, shown)
+	{
+		uint64_t runs = row->repeats ? row->repeats->runs : 0;
+
+		least = row == shown->items || runs < least ? runs : least;
+		most = runs > most ? runs : most;
+	}
+	if (least == most)
+		snprintf(text, sizeof(text), "%llu", (unsigned long long)most);
+	else
+		snprintf(text, sizeof(text), "%llu-%llu",
+			 (unsigned long long)least, (unsigned long long)most);
+	put_fact(to, "repeats", most > 1 ? text : NULL);
+}
+
 static void html_put_facts(struct writer *to, const struct report_about *about,
-			   const struct report_rows *rows)
+			   const struct report_rows *rows,
+			   const struct report_rows *shown)
 {
 	static const enum figure_use uses[] = { AS_SUBJECT, AS_FACT };
 	const struct report_figure *figure;
@@ -82,6 +105,7 @@ static void html_put_facts(struct writer *to, const struct report_about *about,
 	html_put_time(to, "submitted", about->submitted_ms);
 	html_put_time(to, "last result", last_ms);
 	put_size(to, rows);
+	put_repeats(to, shown);
 	for (size_t u = 0; u < sizeof(uses) / sizeof(uses[0]); u++)
 		for (size_t i = 0; (figure = figure_used(uses[u], i)); i++)
 			put_fact(to, figure->label,
@@ -326,69 +350,6 @@ static void put_sections(struct writer *to, const struct report_rows *rows,
 	}
 }
 
-/* Provenance: every member, maps as tables in tables. */
-
-static void put_members(struct writer *to, const cJSON *map);
-
-static void html_put_value(struct writer *to, const cJSON *value)
-{
-	const cJSON *item;
-	char *text;
-
-	if (cJSON_IsString(value)) {
-		writer_text(to, value->valuestring);
-	} else if (cJSON_IsObject(value)) {
-		put_members(to, value);
-	} else if (cJSON_IsArray(value)) {
-		cJSON_ArrayForEach(item, value)
-		{
-			writer_raw(to, "<div>");
-			html_put_value(to, item);
-			writer_raw(to, "</div>");
-		}
-	} else {
-		text = cJSON_PrintUnformatted(value);
-		if (text)
-			writer_text(to, text);
-		else
-			error_nomem(&to->failure, "report");
-		cJSON_free(text);
-	}
-}
-
-static void put_members(struct writer *to, const cJSON *map)
-{
-	const cJSON *member;
-
-	writer_raw(to, "<table>\n");
-	cJSON_ArrayForEach(member, map)
-	{
-		if (!member->string || cJSON_IsNull(member))
-			continue;
-		writer_printf(to, "<tr><th>%s</th><td>", member->string);
-		html_put_value(to, member);
-		writer_raw(to, "</td></tr>\n");
-	}
-	writer_raw(to, "</table>\n");
-}
-
-static void html_put_provenance(struct writer *to, const struct report_row *row)
-{
-	const struct provenance *origin = row->info.provenance;
-	cJSON *members;
-
-	if (!row_completed(row) || !origin || !origin->image)
-		return;
-	members = codec_object(&provenance_schema, origin, &to->failure);
-	if (!members)
-		return;
-	writer_printf(to, "<li><details><summary>job %llu, %s</summary>\n",
-		      (unsigned long long)row->info.job, row->info.cell);
-	put_members(to, members);
-	writer_raw(to, "</details></li>\n");
-	cJSON_Delete(members);
-}
-
 int report_html(const struct report_about *about,
 		const struct report_rows *rows, struct buffer *out,
 		struct error *err)
@@ -405,7 +366,7 @@ int report_html(const struct report_about *about,
 	labels_find_rows(shown, &labels);
 	html_put_head(&to, about);
 	put_outcome(&to, rows, shown, &labels);
-	html_put_facts(&to, about, rows);
+	html_put_facts(&to, about, rows, shown);
 	html_put_table(&to, about, shown, &labels);
 	html_put_races(&to, rows);
 	html_put_runs(&to, rows, shown, &labels);
@@ -416,7 +377,7 @@ int report_html(const struct report_about *about,
 		       rows);
 	html_put_suspects(&to, rows);
 	put_sections(&to, rows, &labels);
-	html_put_notes(&to, "Provenance", html_put_provenance, rows);
+	origins_html(&to, rows, "Provenance");
 	if (about->file)
 		html_put_lines(&to, "sweep file", about->file);
 	writer_raw(&to, "</body></html>\n");

@@ -13,6 +13,7 @@
 #define KEYS_MAX 32
 #define CELLS_MAX 100 /* with more cells, no word is left out */
 #define VALUES_MAX 4
+#define LIST_MAX 12
 #define VALUE_BYTES 60 /* of one value */
 
 size_t labels_word(const char *text)
@@ -336,30 +337,62 @@ bool labels_hold(const char *cell, const char *words)
 	return true;
 }
 
+/* The values so far. */
+struct seen_values {
+	char of[LIST_MAX][VALUE_BYTES + 1];
+	size_t count, most;
+	const char *between;
+};
+
+/* Append the value unless it is there; false: there is no room for it. */
+static bool labels_add_value(struct seen_values *seen, const char *value,
+			     char text[LABEL_SIZE])
+{
+	char *own = seen->of[seen->count < LIST_MAX ? seen->count : 0];
+	char brief[VALUE_BYTES + 1];
+
+	snprintf(brief, sizeof(brief), "%.*s", cut_at(value, VALUE_BYTES),
+		 value);
+	for (size_t i = 0; i < seen->count; i++)
+		if (!strcmp(seen->of[i], brief))
+			return true;
+	if (seen->count == seen->most ||
+	    strlen(text) >= LABEL_SIZE - VALUE_BYTES - 16) {
+		text_append(text, LABEL_SIZE, "%s...", seen->between);
+		return false;
+	}
+	memcpy(own, brief, sizeof(brief));
+	text_append(text, LABEL_SIZE, "%s%s", *text ? seen->between : "",
+		    brief);
+	seen->count++;
+	return true;
+}
+
 const char *labels_values(const struct report_rows *rows,
 			  const struct member *member, char text[LABEL_SIZE])
 {
-	const char *seen[VALUES_MAX];
-	size_t count = 0;
+	bool lists = member->field.kind == FIELD_STRINGS;
+	struct seen_values seen = { .most = lists ? LIST_MAX : VALUES_MAX,
+				    .between = lists ? ", " : " / " };
+	char number[32];
 
 	text[0] = 0;
 	ROWS_EACH(row, rows)
 	{
-		const char *value = row_string(row, member);
-		size_t i = 0;
+		struct datum datum = row_datum(row, member);
 
-		while (value && i < count && strcmp(seen[i], value) != 0)
-			i++;
-		if (!value || i < count)
-			continue;
-		if (count == VALUES_MAX ||
-		    strlen(text) >= LABEL_SIZE - VALUE_BYTES - 16) {
-			text_append(text, LABEL_SIZE, " / ...");
-			break;
+		if (datum.kind == DATUM_NUMBER) {
+			snprintf(number, sizeof(number), "%.10g", datum.number);
+			datum.text = number;
 		}
-		seen[count++] = value;
-		text_append(text, LABEL_SIZE, "%s%.*s", *text ? " / " : "",
-			    cut_at(value, VALUE_BYTES), value);
+		if (datum.text && !labels_add_value(&seen, datum.text, text))
+			return text;
+		for (size_t i = 0;
+		     lists && datum.kind == DATUM_LIST && i < datum.list->count;
+		     i++)
+			if (!labels_add_value(&seen, datum.list->items[i],
+					      text))
+				return text;
 	}
 	return text;
 }

@@ -85,6 +85,19 @@ static void markdown_put_suspects(struct writer *to,
 	}
 }
 
+/* "Sweep 3, nightly, submitted 2026-05-04T03:02:01Z by ann." */
+static void markdown_put_about(struct writer *to,
+			       const struct report_about *about)
+{
+	char utc[UTC_SIZE];
+
+	if (!about->sweep)
+		return;
+	writer_printf(to, "Sweep %llu, %s, submitted %s by %s.\n\n",
+		      (unsigned long long)about->sweep, about->name,
+		      utc_text(about->submitted_ms, utc), about->client);
+}
+
 /* What was run, above the table. */
 static void put_subjects(struct writer *to, const struct report_rows *rows)
 {
@@ -235,6 +248,7 @@ int report_markdown(const struct report_about *about,
 		return -1;
 	shown = cells_shown(rows, &cells, about);
 	writer_init(&to, out, markdown_text);
+	markdown_put_about(&to, about);
 	put_subjects(&to, rows);
 	markdown_put_table(&to, shown);
 	markdown_put_legend(&to, about, shown);

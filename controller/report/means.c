@@ -4,6 +4,8 @@
 #include "controller/results/t_quantile.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #define PROBABILITY 0.95
 
@@ -16,6 +18,14 @@ void mean_add(struct mean *mean, double number)
 	mean->n++;
 	mean->value += (number - before) / (double)mean->n;
 	mean->squares += (number - before) * (number - mean->value);
+}
+
+double mean_rounded(double number)
+{
+	char text[40];
+
+	snprintf(text, sizeof(text), "%.12g", number);
+	return strtod(text, NULL);
 }
 
 static double mean_variance(const struct mean *mean)

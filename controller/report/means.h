@@ -27,6 +27,11 @@ double mean_deviation(const struct mean *mean);
 double mean_cv_percent(const struct mean *mean);
 double mean_margin(const struct mean *mean);
 
+/* The number with twelve digits, so that what follows from stored numbers (of
+ * fifteen digits) and from computed ones is the same.
+ */
+double mean_rounded(double number);
+
 /* a over b, with its interval by the delta method on the logarithm; low and
  * high are NAN if one has fewer than two values.
  */
