@@ -19,6 +19,8 @@
 #define SPEC_MAX (4 << 20)
 #define LOCK_WAIT_MS 2000 /* for the lock of an agent that ends */
 #define LOCK_POLL_MS 20
+#define REMOVE_TURN_MS 20
+#define REMOVE_PIECE 50      /* entries between two looks at the clock */
 #define RECORD_NOTE "record" /* identity of the file that becomes exit.json */
 
 static const char *const folder_names[] = {
@@ -442,14 +444,20 @@ void spool_measure(struct spool *spool, const struct task_id *id,
 int spool_remove(struct spool *spool, const struct task_id *id,
 		 struct error *err)
 {
+	int64_t end = clock_mono_ms() + REMOVE_TURN_MS;
 	char name[PATH_MAX];
+	int rc = 1;
 
 	/* Remove the spec first: without it the folder is no task. */
 	task_path(id, "task.json", name);
 	if (unlinkat(spool->fd, name, 0) < 0 && errno != ENOENT)
 		return error_errno(err, "%s/%s", spool->root, name);
 	task_path(id, "", name);
-	return file_remove_some(spool->fd, name, SPOOL_REMOVE_ENTRIES, err);
+	for (int done = 0;
+	     rc > 0 && done < SPOOL_REMOVE_ENTRIES && clock_mono_ms() < end;
+	     done += REMOVE_PIECE)
+		rc = file_remove_some(spool->fd, name, REMOVE_PIECE, err);
+	return rc;
 }
 
 static bool parse_name(const char *name, struct task_id *id)

@@ -152,8 +152,9 @@ void spool_measure(struct spool *spool, const struct task_id *id,
 		   size_t names_max, struct spool_usage *usage);
 
 /* Remove the folder with its contents, at most SPOOL_REMOVE_ENTRIES entries in
- * one call (some 10 ms), because a command may leave millions of files. 1: more
- * is left; call again in another turn of the loop. A missing folder is success.
+ * one call and for some 20 ms, because a command may leave millions of files,
+ * and a disk may need milliseconds for each. 1: more is left; call again in
+ * another turn of the loop. A missing folder is success.
  */
 #define SPOOL_REMOVE_ENTRIES 1000
 int spool_remove(struct spool *spool, const struct task_id *id,

@@ -261,8 +261,9 @@ static void removal(struct spool *spool)
 	       "of a thousand files some are removed now");
 	ok(!there("12.1.0/task.json") && there("12.1.0/out"),
 	   "its spec among them");
-	is_int(spool_remove(spool, &first, &err), 0,
-	       "then all of it is removed");
+	while (spool_remove(spool, &first, &err) > 0)
+		;
+	is(err.text, "", "then all of it is removed");
 	ok(!there("12.1.0") && there("outside"), "and nothing outside of it");
 	is_int(spool_remove(spool, &first, &err), 0,
 	       "what is not there can be removed");
