@@ -3,6 +3,7 @@
 #include "controller/api/hidden_env.h"
 #include "controller/api/page.h"
 #include "controller/jobs/job.h"
+#include "controller/jobs/race.h"
 #include "controller/store/store.h"
 #include "protocol/wire/key.h"
 
@@ -45,6 +46,15 @@ bool sweep_final(const struct api *api, uint64_t sweep)
 	return !in.count;
 }
 
+int sweep_describe_race(const struct api *api, uint64_t sweep, char **text,
+			struct error *err)
+{
+	char words[RACE_PROGRESS_MAX];
+
+	race_progress(api->jobs, sweep, words, sizeof(words));
+	return *words ? string_set(text, words, err) : 0;
+}
+
 /* Fill *to, which was zero. On failure the caller clears it, too. */
 static int sweep_describe(const struct api *api, const struct sweep_row *row,
 			  struct sweep_info *to, struct error *err)
@@ -63,7 +73,7 @@ static int sweep_describe(const struct api *api, const struct sweep_row *row,
 	for (int i = 1; i < JOB_STATES; i++)
 		to->jobs += to->counts.of[i];
 	to->final = sweep_final(api, row->id);
-	return 0;
+	return sweep_describe_race(api, row->id, &to->race, err);
 }
 
 static int list_sweep(const struct sweep_row *row, void *arg)

@@ -21,6 +21,10 @@ int sweep_check_size(const struct sweep *sweep, struct error *err);
 /* Is no job of the sweep active, and no container or spool of it left on a
  * known node?
  */
+/* How far its races are; *text stays NULL where none is under way. */
+int sweep_describe_race(const struct api *api, uint64_t sweep, char **text,
+			struct error *err);
+
 bool sweep_final(const struct api *api, uint64_t sweep);
 
 /* ENOENT: no such sweep. */

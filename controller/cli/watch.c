@@ -140,6 +140,7 @@ void watch_free(struct watch *watch)
 	loop_source_free(&watch->pause);
 	for (size_t i = 0; i < watch->known.count; i++)
 		forget_job(&watch->known.jobs[i]);
+	free(watch->known.race);
 	free(watch->known.jobs);
 	free(watch);
 }
@@ -346,6 +347,20 @@ static int turn_page(struct watch *watch, uint64_t since, uint64_t last,
 	return 0;
 }
 
+/* A race that went on is told, as a line where there is no screen. */
+static int take_race(struct watch *watch, const char *race, struct error *err)
+{
+	char **known = &watch->known.race;
+
+	if (!race || (*known && !strcmp(*known, race)))
+		return 0;
+	if (string_set(known, race, err) < 0)
+		return -1;
+	if (!watch->screen)
+		watch_say(watch, "race: %s", race);
+	return 0;
+}
+
 /* Take one answer. *final: nothing is left to watch. */
 static int take_page(struct watch *watch, const struct reply_jobs *reply,
 		     bool *final, struct error *err)
@@ -367,6 +382,8 @@ static int take_page(struct watch *watch, const struct reply_jobs *reply,
 			  watch->known.count);
 	watch->snapshot = true;
 	*final = reply->final;
+	if (take_race(watch, reply->race, err) < 0)
+		return -1;
 	begin_round(watch, false);
 	return 0;
 }

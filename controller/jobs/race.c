@@ -374,3 +374,88 @@ void race_tick(struct jobs *jobs)
 			heat_check(gang, sweep, entry->race);
 	}
 }
+
+/* Telling. */
+
+/* Heats that are over, and those that never run. */
+static void count_heats(const struct race_cell *rows, size_t count,
+			size_t *ended, size_t *pruned)
+{
+	*ended = *pruned = 0;
+	for (size_t i = 0; i < count; i++) {
+		*pruned += rows[i].heat == RACE_PRUNED;
+		*ended += rows[i].heat != RACE_OPEN &&
+			  rows[i].heat != RACE_ACTIVE &&
+			  rows[i].heat != RACE_PRUNED;
+	}
+}
+
+static const struct race_entry *race_best_entry(const struct race_sweep *sweep,
+						const size_t *at, size_t count)
+{
+	const struct race_entry *best = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct race_entry *entry = &sweep->entries[at[i]];
+
+		if (entry->row.heat == RACE_RAN &&
+		    (!best || entry->row.rate > best->row.rate))
+			best = entry;
+	}
+	return best;
+}
+
+static void race_add_progress(const struct race_sweep *sweep, size_t race,
+			      char *text, size_t size)
+{
+	owned_free size_t *at = calloc(sweep->count + 1, sizeof(*at));
+	owned_free enum race_place *places =
+		calloc(sweep->count + 1, sizeof(*places));
+	owned_free struct race_cell *rows = NULL;
+	const struct race_entry *best;
+	struct race_judgement to;
+	size_t count = 0, ended, pruned, left = 0, used = strlen(text);
+
+	if (at && places)
+		rows = race_rows(sweep, race, at, &count);
+	if (!rows || !count ||
+	    race_judge(&sweep->races[race].rules, rows, count, &to, places,
+		       NULL, NULL) < 0 ||
+	    to.action == RACE_OVER)
+		return;
+	count_heats(rows, count, &ended, &pruned);
+	used += (size_t)snprintf(text + used, size - used, "%s%s%s",
+				 used ? "; " : "", sweep->races[race].group,
+				 *sweep->races[race].group ? ": " : "");
+	for (size_t i = 0; i < count; i++)
+		left += places[i] == PLACE_EQUAL;
+	if (used < size && to.finalists)
+		used += (size_t)snprintf(text + used, size - used,
+					 "final, %zu of %zu left after %u "
+					 "round%s",
+					 left, to.finalists, to.round,
+					 to.round == 1 ? "" : "s");
+	else if (used < size)
+		used += (size_t)snprintf(text + used, size - used,
+					 "%zu of %zu heats", ended,
+					 count - pruned);
+	if (used < size && pruned)
+		used += (size_t)snprintf(text + used, size - used,
+					 ", %zu never run", pruned);
+	best = race_best_entry(sweep, at, count);
+	if (used < size && best)
+		snprintf(text + used, size - used,
+			 "; best heat %.100s: %.6g %s", best->cell,
+			 best->row.rate, rate_units[best->unit]);
+}
+
+void race_progress(const struct jobs *jobs, uint64_t sweep_id, char *text,
+		   size_t size)
+{
+	const struct race_sweep *sweep = race_sweep_find(jobs, sweep_id);
+
+	*text = 0;
+	for (size_t i = 0; sweep && i < sweep->races_count; i++)
+		if (strlen(text) + 1 < size)
+			race_add_progress(sweep, i, text, size);
+}

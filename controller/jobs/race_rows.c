@@ -8,6 +8,7 @@
 #include "controller/store/store.h"
 #include "protocol/base/log.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <search.h>
 #include <stdlib.h>
@@ -35,6 +36,7 @@ static void race_sweep_free(struct race_sweep *sweep)
 	if (!sweep)
 		return;
 	for (size_t i = 0; i < sweep->count; i++) {
+		free(sweep->entries[i].cell);
 		free(sweep->entries[i].rest);
 		free(sweep->entries[i].row.runs);
 	}
@@ -145,11 +147,19 @@ static int entry_add(struct race_sweep *sweep, uint64_t cell_index,
 	if (!grown)
 		return error_nomem(err, "race");
 	sweep->entries = grown;
+	if (sweep->count == RACE_CELLS_MAX)
+		return error_set(err, E2BIG,
+				 "race: more than %d cells, which is the limit",
+				 RACE_CELLS_MAX);
 	if (race_find_group(sweep, spec, &entry.race, err) < 0)
 		return -1;
 	entry.rest = race_rest(spec->values);
-	if (!entry.rest)
+	entry.cell = strdup(spec->cell ? spec->cell : "");
+	if (!entry.rest || !entry.cell) {
+		free(entry.rest);
+		free(entry.cell);
 		return error_nomem(err, "race");
+	}
 	entry.row.needs = race_needs_of(&spec->measure, &spec->layout);
 	entry.row.needs.rest = entry.rest;
 	for (; at && heat_before(&entry, &grown[at - 1]); at--)
@@ -180,6 +190,7 @@ static struct race_run *run_add(struct race_entry *entry, uint32_t round,
 struct race_end_seen {
 	enum race_outcome outcome;
 	double rate, error, cost_s;
+	uint32_t unit;
 };
 
 static enum race_outcome outcome_of(enum job_state state, enum failure failure,
@@ -203,6 +214,8 @@ static int race_note(struct race_sweep *sweep, uint64_t cell_index, bool heat,
 
 	if (!entry)
 		return 0;
+	if (seen->outcome == RACE_RAN)
+		entry->unit = seen->unit;
 	if (heat) {
 		entry->row.heat = seen->outcome;
 		entry->row.rate = seen->rate;
@@ -268,6 +281,7 @@ static struct race_end_seen race_read_end(struct jobs *jobs,
 		.outcome =
 			outcome_of(row->state, row->failure, row->rate.value),
 		.rate = row->rate.value,
+		.unit = row->rate.unit,
 		.cost_s = device_seconds(row->started_ms, row->ended_ms,
 					 row_devices(row)),
 	};
@@ -463,6 +477,7 @@ void race_ended(struct job *job)
 		.outcome =
 			outcome_of(job->state, job->failure, job->rate.value),
 		.rate = job->rate.value,
+		.unit = job->rate.unit,
 		.error = job->rate_error,
 	};
 	struct error err = { 0 };
@@ -501,6 +516,7 @@ void race_undo_submit(struct jobs *jobs, uint64_t sweep_id, uint64_t cell_index)
 
 	if (!entry)
 		return;
+	free(entry->cell);
 	free(entry->rest);
 	free(entry->row.runs);
 	sweep->count--;

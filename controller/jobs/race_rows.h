@@ -20,7 +20,9 @@ struct race_entry {
 	uint64_t heat; /* its job */
 	size_t race;
 	double order;
-	char *rest; /* of row.needs */
+	char *cell;    /* its label */
+	uint32_t unit; /* of its rates */
+	char *rest;    /* of row.needs */
 	struct race_cell row;
 };
 
@@ -45,6 +47,8 @@ struct race_sweep {
 	bool due;
 	TAILQ_ENTRY(race_sweep) by_due;
 };
+
+#define RACE_CELLS_MAX 10000 /* of a sweep */
 
 /* NULL: the sweep has no race, or no job of it is active. */
 struct race_sweep *race_sweep_find(const struct jobs *jobs, uint64_t id);

@@ -134,9 +134,9 @@ static bool is_active(const struct race_cell *cells, size_t count)
 static bool find_prune(const struct race_cell *cells, size_t count,
 		       struct race_judgement *to)
 {
-	for (size_t b = 0; b < count; b++)
-		for (size_t a = 0; a < count && cells[b].heat == RACE_OPEN; a++)
-			if (cells[a].heat == RACE_OOM &&
+	for (size_t a = 0; a < count; a++)
+		for (size_t b = 0; b < count && cells[a].heat == RACE_OOM; b++)
+			if (cells[b].heat == RACE_OPEN &&
 			    race_needs_more(&cells[a].needs, &cells[b].needs)) {
 				to->action = RACE_PRUNE;
 				to->cell = b;

@@ -87,6 +87,7 @@ static const struct schema job_details_schema = SCHEMA_NAMED(job_info, "job_deta
 const struct schema reply_jobs_schema = SCHEMA(reply_jobs,
 	FIELD(reply_jobs, since),
 	FIELD(reply_jobs, final),
+	FIELD_OPTIONAL(reply_jobs, race),
 	FIELD_ROWS(reply_jobs, jobs, job_info_schema),
 	FIELD(reply_jobs, more));
 

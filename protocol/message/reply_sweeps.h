@@ -24,6 +24,7 @@ struct sweep_info {
 	struct state_counts counts; /* a state without jobs is left out */
 	bool final; /* all jobs have ended, and nothing of them is left on any
 		       node */
+	char *race; /* how far its races are; NULL: none is under way */
 };
 extern const struct schema sweep_info_schema;
 
