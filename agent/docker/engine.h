@@ -8,8 +8,9 @@
  *
  * The first call asks the engine for its API version. The other calls wait for
  * the answer, each within its own time limit. After a failed connection the
- * version is asked again. The version used is 1.43, or the engine's own if it
- * is older (1.40 at least). If the engine no longer accepts 1.43, it is the
+ * version is asked again. The version used is 1.44, or the engine's own if it
+ * is older (1.40 at least); from 1.44 on, what is mounted below a read-only
+ * mount is read-only, too. If the engine no longer accepts 1.44, it is the
  * oldest version that the engine accepts.
  *
  * What err->code means in done():
@@ -36,7 +37,7 @@
  * Container ids and names are [a-zA-Z0-9][a-zA-Z0-9_.-]*, at most 255 bytes;
  * others are EINVAL. All arguments are copied.
  *
- * Source: Docker Engine API 1.40 to 1.43, docs.docker.com/engine/api.
+ * Source: Docker Engine API 1.40 to 1.44, docs.docker.com/engine/api.
  */
 #ifndef AGENT_DOCKER_ENGINE_H
 #define AGENT_DOCKER_ENGINE_H

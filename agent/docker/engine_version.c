@@ -11,7 +11,7 @@
 
 #define API_MAJOR 1
 #define API_OLDEST 40
-#define API_NEWEST 43
+#define API_NEWEST 44
 
 /* "1.41" to 41; -1 for anything else. */
 static int minor_version(const cJSON *object, const char *name)

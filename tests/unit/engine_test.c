@@ -220,7 +220,7 @@ static void versions(struct world *world)
 		  "1.41" },
 		{ "{\"ApiVersion\":\"1.40\"}", "1.40" },
 		{ "{\"ApiVersion\":\"1.52\",\"MinAPIVersion\":\"1.24\"}",
-		  "1.43" },
+		  "1.44" },
 		{ "{\"ApiVersion\":\"1.52\",\"MinAPIVersion\":\"1.44\"}",
 		  "1.44" },
 		{ "{\"ApiVersion\":\"1.39\"}", NULL },
