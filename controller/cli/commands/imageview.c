@@ -1,6 +1,6 @@
 /* imageview.c - begins an image operation and shows its progress.
  */
-#include "controller/cli/commands/imageview.h"
+#include "controller/cli/commands/images.h"
 
 #include "controller/view/render.h"
 #include "protocol/base/clock.h"
