@@ -264,7 +264,6 @@ struct disk_watermark {
 	struct disk_watermark_config config;
 	struct engine_call *call;
 	sd_event_source *look;      /* next look at the disk */
-	sd_event_source *soon;      /* asks for new waits */
 	sd_event_source *late;      /* ends the wait for an answer */
 	char id[CONTENT_HASH_SIZE]; /* of the present question; "": none */
 	bool answered;
@@ -274,8 +273,7 @@ struct disk_watermark {
 
 static int watermark_look_run(sd_event_source *source, uint64_t usec,
 			      void *arg);
-static int watermark_soon_run(sd_event_source *source, uint64_t usec,
-			      void *arg);
+static void watermark_ask(struct disk_watermark *watermark);
 
 static void look_in(struct disk_watermark *watermark, uint64_t delay_ms)
 {
@@ -312,8 +310,7 @@ static void watermark_finish(struct disk_watermark *watermark, bool made)
 		done(arg, made);
 	}
 	if (!TAILQ_EMPTY(&watermark->waits))
-		loop_timer(watermark->config.loop, &watermark->soon, 0,
-			   watermark_soon_run, watermark, NULL);
+		watermark_ask(watermark);
 }
 
 static int watermark_late_run(sd_event_source *source, uint64_t usec, void *arg)
@@ -328,6 +325,7 @@ static int watermark_late_run(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
+/* Unless an answer is awaited: then it follows. */
 static void watermark_ask(struct disk_watermark *watermark)
 {
 	unsigned char random[32];
@@ -348,12 +346,6 @@ static void watermark_ask(struct disk_watermark *watermark)
 			   ? 0
 			   : DISK_WATERMARK_ANSWER_MS,
 		   watermark_late_run, watermark, NULL);
-}
-
-static int watermark_soon_run(sd_event_source *source, uint64_t usec, void *arg)
-{
-	watermark_ask(arg);
-	return 0;
 }
 
 /* Looks at the disk. */
@@ -446,9 +438,7 @@ disk_watermark_room(struct disk_watermark *watermark, uint64_t bytes,
 	wait->done = done;
 	wait->arg = arg;
 	TAILQ_INSERT_TAIL(&watermark->waits, wait, next);
-	if (!watermark->id[0])
-		loop_timer(watermark->config.loop, &watermark->soon, 0,
-			   watermark_soon_run, watermark, NULL);
+	watermark_ask(watermark);
 	return wait;
 }
 
@@ -485,7 +475,6 @@ void disk_watermark_free(struct disk_watermark *watermark)
 		disk_watermark_cancel(TAILQ_FIRST(&watermark->waits));
 	engine_call_cancel(watermark->call);
 	loop_source_free(&watermark->look);
-	loop_source_free(&watermark->soon);
 	loop_source_free(&watermark->late);
 	free(watermark);
 }
