@@ -3,6 +3,8 @@
 #ifndef CONTROLLER_REPORT_ABOUT_H
 #define CONTROLLER_REPORT_ABOUT_H
 
+#include "controller/results/language.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -15,9 +17,10 @@ struct report_about {
 	const char *name;
 	const char *client; /* who submitted it */
 	int64_t submitted_ms;
-	const char *file; /* the text of the sweep file */
-	const char *home; /* where a page links back to */
-	bool runs;        /* show single runs, not the means of cells */
+	const char *file;       /* the text of the sweep file */
+	const char *home;       /* where a page links back to */
+	bool runs;              /* show single runs, not the means of cells */
+	enum language language; /* of a page */
 	/* What cells are compared with (cells.h): the runs of another sweep, or
 	 * the first cell with these words; NULL: the best cell.
 	 */

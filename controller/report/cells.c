@@ -2,6 +2,7 @@
 #include "controller/report/cells.h"
 
 #include "controller/report/labels.h"
+#include "controller/report/translations.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -357,7 +358,7 @@ const struct report_rows *cells_shown(const struct report_rows *runs,
 
 const char *cells_legend(const struct report_about *about,
 			 const struct report_rows *shown,
-			 char text[CELLS_LEGEND])
+			 enum language language, char text[CELLS_LEGEND])
 {
 	bool repeats = false, related = false;
 
@@ -371,13 +372,15 @@ const char *cells_legend(const struct report_about *about,
 		related |= of->relation != RELATION_NONE;
 	}
 	snprintf(text, CELLS_LEGEND, "%s%s%s%.80s%s",
-		 repeats ? "Rates are means; ±: half of their 95 % interval."
+		 repeats ? phrase(language, "Rates are means; ±: half of their "
+					    "95 % interval.")
 			 : "",
-		 repeats && related ? " " : "", related ? "Relative to " : "",
+		 repeats && related ? " " : "",
+		 related ? phrase(language, "Relative to ") : "",
 		 !related               ? ""
 		 : about->baseline_name ? about->baseline_name
 		 : about->baseline_cell ? about->baseline_cell
-					: "the best cell",
-		 related ? "." : "");
+					: phrase(language, "the best cell"),
+		 related ? phrase(language, ".") : "");
 	return text;
 }

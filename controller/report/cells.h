@@ -39,7 +39,7 @@ const struct report_rows *cells_shown(const struct report_rows *runs,
 #define CELLS_LEGEND 240
 const char *cells_legend(const struct report_about *about,
 			 const struct report_rows *shown,
-			 char text[CELLS_LEGEND]);
+			 enum language language, char text[CELLS_LEGEND]);
 
 /* The rates of the repeats. */
 struct mean cell_mean(const struct report_row *cell);

@@ -2,6 +2,7 @@
  */
 #include "controller/report/columns.h"
 
+#include "controller/report/translations.h"
 #include "protocol/base/strings.h"
 #include "protocol/base/utf8.h"
 
@@ -153,18 +154,22 @@ static void column_write_rate(const struct columns *columns,
 }
 
 /* "2 of 3, 1 failed" */
-static void write_runs(const struct repeats_info *of, char text[64])
+static void write_runs(const struct columns *columns,
+		       const struct repeats_info *of, char text[64])
 {
 	snprintf(text, 64, "%llu", (unsigned long long)of->completed);
 	if (of->completed < of->runs)
-		text_append(text, 64, " of %llu", (unsigned long long)of->runs);
+		text_append(text, 64, phrase(columns->language, " of %llu"),
+			    (unsigned long long)of->runs);
 	if (of->failed)
-		text_append(text, 64, ", %llu failed",
+		text_append(text, 64,
+			    phrase(columns->language, ", %llu failed"),
 			    (unsigned long long)of->failed);
 }
 
 /* "1.27 ± 0.01 × slower" */
-static void write_relation(const struct repeats_info *of, char text[64])
+static void write_relation(const struct columns *columns,
+			   const struct repeats_info *of, char text[64])
 {
 	bool known = isfinite(of->relative_margin);
 	int digits = known && of->relative_margin < 0.01 ? 3 : 2;
@@ -178,7 +183,7 @@ static void write_relation(const struct repeats_info *of, char text[64])
 		    of->relation == RELATION_SAME ? ", "
 		    : isfinite(of->relative)      ? " × "
 						  : "",
-		    relation_names[of->relation]);
+		    phrase(columns->language, relation_names[of->relation]));
 }
 
 /* False: the figure says nothing of its own of the row. */
@@ -190,7 +195,7 @@ static bool column_write_cell(const struct columns *columns,
 
 	switch (of && of->runs ? figure->says : CELL_NUMBER) {
 	case CELL_RUNS:
-		write_runs(of, text);
+		write_runs(columns, of, text);
 		return true;
 	case CELL_RANGE:
 		if (of->n > 1)
@@ -199,7 +204,7 @@ static bool column_write_cell(const struct columns *columns,
 		return true;
 	case CELL_RELATION:
 		if (of->relation)
-			write_relation(of, text);
+			write_relation(columns, of, text);
 		return true;
 	case CELL_NUMBER:
 		break;
@@ -294,6 +299,14 @@ static bool rows_have_keys(const struct columns *columns,
 			return false;
 	}
 	return true;
+}
+
+void columns_translate(struct columns *columns, enum language language)
+{
+	columns->language = language;
+	for (size_t c = 0; c < columns->count; c++)
+		columns->heads[c].title =
+			phrase(language, columns->heads[c].title);
 }
 
 void columns_split(struct columns *columns, const struct report_rows *rows,

@@ -11,6 +11,7 @@
 #include "controller/report/figures.h"
 #include "controller/report/labels.h"
 #include "controller/report/table.h"
+#include "controller/results/language.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,6 +33,7 @@ struct columns {
 	size_t keys_count;
 	enum rate_unit unit; /* of all rates; RATE_NONE: each says its own */
 	int digits;          /* of rates, behind the point */
+	enum language language;
 };
 
 /* Choose the columns for these rows, which must outlive *columns. labelled:
@@ -40,6 +42,9 @@ struct columns {
  */
 void columns_choose(const struct report_rows *rows, bool labelled,
 		    struct columns *columns);
+
+/* Put the titles and words into another language. */
+void columns_translate(struct columns *columns, enum language language);
 
 /* Give each key in which the cells differ a column, instead of their names: if
  * all have the same keys, at most COLUMNS_KEYS_MAX, and no row is a repeat.

@@ -11,6 +11,7 @@
 #include "controller/report/labels.h"
 #include "controller/report/origins.h"
 #include "controller/report/suspects.h"
+#include "controller/report/translations.h"
 #include "controller/report/writer.h"
 #include "controller/results/remarks.h"
 
@@ -19,12 +20,13 @@
 
 static void html_put_head(struct writer *to, const struct report_about *about)
 {
-	const char *title = about->title ? about->title : "Results";
+	const char *title =
+		about->title ? about->title : phrase(to->language, "Results");
 
-	html_begin(to, "en", title);
+	html_begin(to, language_names[to->language], title);
 	if (about->home)
-		writer_printf(to, "<nav><a href=\"%s\">Live page</a></nav>\n",
-			      about->home);
+		writer_printf(to, "<nav><a href=\"%s\">%s</a></nav>\n",
+			      about->home, phrase(to->language, "Live page"));
 	writer_printf(to, "<h1>%s</h1>\n", title);
 }
 
@@ -33,7 +35,8 @@ static void html_put_head(struct writer *to, const struct report_about *about)
 static void put_fact(struct writer *to, const char *name, const char *text)
 {
 	if (text && *text)
-		writer_printf(to, "<dt>%s</dt><dd>%s</dd>\n", name, text);
+		writer_printf(to, "<dt>%s</dt><dd>%s</dd>\n",
+			      phrase(to->language, name), text);
 }
 
 /* "4 nodes, 32 devices" */
@@ -49,8 +52,9 @@ static void put_size(struct writer *to, const struct report_rows *rows)
 		nodes = nodes > info->nodes ? nodes : info->nodes;
 		devices = devices > info->devices ? devices : info->devices;
 	}
-	snprintf(text, sizeof(text), "%u node%s, %u device%s", nodes,
-		 nodes == 1 ? "" : "s", devices, devices == 1 ? "" : "s");
+	snprintf(text, sizeof(text), "%u %s, %u %s", nodes,
+		 phrase(to->language, nodes == 1 ? "node" : "nodes"), devices,
+		 phrase(to->language, devices == 1 ? "device" : "devices"));
 	put_fact(to, "largest job", nodes > 0 ? text : NULL);
 }
 
@@ -120,7 +124,8 @@ static void put_best(struct writer *to, const struct report_row *best,
 	const struct repeats_info *of = best->repeats;
 	char label[LABEL_SIZE];
 
-	writer_printf(to, " The fastest, %s, reached %.1f",
+	writer_printf(to,
+		      phrase(to->language, " The fastest, %s, reached %.1f"),
 		      labels_row(labels, best->info.cell, best->info.repeat,
 				 label),
 		      rate.value);
@@ -129,7 +134,7 @@ static void put_best(struct writer *to, const struct report_row *best,
 	writer_printf(to, " %s", rate_units[rate.unit]);
 	if (row_mfu(best) > 0)
 		writer_printf(to, " (MFU %.1f %%)", row_mfu(best) * 100);
-	writer_raw(to, ".");
+	writer_raw(to, phrase(to->language, "."));
 }
 
 static void put_outcome(struct writer *to, const struct report_rows *rows,
@@ -150,15 +155,23 @@ static void put_outcome(struct writer *to, const struct report_rows *rows,
 		if (row_rate(row).value > (best ? row_rate(best).value : 0))
 			best = row;
 	}
-	writer_printf(to, "<p class=\"lead\">%zu of %zu jobs completed.",
+	writer_raw(to, "<p class=\"lead\">");
+	writer_printf(to, phrase(to->language, "%zu of %zu jobs completed."),
 		      completed, rows->count);
 	if (best)
 		put_best(to, best, labels);
 	if (failed)
-		writer_printf(to, " %zu ended without a result.", failed);
+		writer_printf(to,
+			      phrase(to->language,
+				     " %zu ended without a result."),
+			      failed);
 	if (suspect)
-		writer_printf(to, " %zu result%s suspect.", suspect,
-			      suspect == 1 ? " is" : "s are");
+		writer_printf(to,
+			      phrase(to->language,
+				     suspect == 1
+					     ? " %zu result is suspect."
+					     : " %zu results are suspect."),
+			      suspect);
 	writer_raw(to, "</p>\n");
 }
 
@@ -172,16 +185,17 @@ static void html_put_table(struct writer *to, const struct report_about *about,
 	char legend[CELLS_LEGEND];
 
 	columns_choose(rows, true, &columns);
+	columns_translate(&columns, to->language);
 	columns_split(&columns, rows, labels);
 	columns_table(&columns, rows, labels, &table);
 	if (*labels->common)
-		writer_printf(to, "<p class=\"mute\">all: %s</p>\n",
-			      labels->common);
+		writer_printf(to, "<p class=\"mute\">%s%s</p>\n",
+			      phrase(to->language, "all: "), labels->common);
 	writer_raw(to, columns.keys_count ? "<div class=\"wide keys\">"
 					  : "<div class=\"wide\">");
 	table_html(&table, to);
 	writer_raw(to, "</div>\n");
-	if (*cells_legend(about, rows, legend))
+	if (*cells_legend(about, rows, to->language, legend))
 		writer_printf(to, "<p class=\"mute\">%s</p>\n", legend);
 }
 
@@ -196,11 +210,11 @@ static void html_put_runs(struct writer *to, const struct report_rows *rows,
 	if (shown == rows)
 		return;
 	columns_choose(rows, true, &columns);
+	columns_translate(&columns, to->language);
 	columns_table(&columns, rows, labels, &table);
-	writer_printf(to,
-		      "<details><summary>%zu single runs</summary>"
-		      "<div class=\"wide\">",
-		      rows->count);
+	writer_raw(to, "<details><summary>");
+	writer_printf(to, phrase(to->language, "%zu single runs"), rows->count);
+	writer_raw(to, "</summary><div class=\"wide\">");
 	table_html(&table, to);
 	writer_raw(to, "</div></details>\n");
 }
@@ -210,14 +224,17 @@ static void html_put_runs(struct writer *to, const struct report_rows *rows,
 static void html_put_item(struct writer *to, const struct report_row *row,
 			  const char *text)
 {
-	writer_printf(to, "<li>job %llu, %s: %s</li>\n",
+	writer_raw(to, "<li>");
+	writer_printf(to, phrase(to->language, "job %llu, %s: %s"),
 		      (unsigned long long)row->info.job, row->info.cell, text);
+	writer_raw(to, "</li>\n");
 }
 
 static void html_put_lines(struct writer *to, const char *summary,
 			   const char *text)
 {
-	writer_printf(to, "<details><summary>%s</summary><pre>", summary);
+	writer_printf(to, "<details><summary>%s</summary><pre>",
+		      phrase(to->language, summary));
 	to->escape = html_lines;
 	writer_text(to, text);
 	to->escape = html_text;
@@ -247,10 +264,11 @@ static void html_put_advice(struct writer *to, const struct report_rows *rows)
 	}
 	for (enum failure failure = FAILURE_NONE + 1; failure < FAILURES;
 	     failure++) {
-		const char *todo = failure_advice(failure, LANGUAGE_EN);
+		const char *todo = failure_advice(failure, to->language);
 
 		if (failed[failure] && todo)
-			writer_printf(to, "<p>What to do (%s): %s.</p>\n",
+			writer_printf(to, "<p>%s (%s): %s</p>\n",
+				      phrase(to->language, "What to do"),
 				      failure_name(failure), todo);
 	}
 }
@@ -271,7 +289,7 @@ static void html_put_notes(struct writer *to, const char *title,
 {
 	size_t start = to->out->size, empty;
 
-	writer_printf(to, "<h2>%s</h2>\n<ul>\n", title);
+	writer_printf(to, "<h2>%s</h2>\n<ul>\n", phrase(to->language, title));
 	empty = to->out->size;
 	ROWS_EACH(row, rows)
 	{
@@ -297,7 +315,7 @@ static void put_suspect(struct writer *to, const struct suspect *suspect)
 		      suspect_jobs(suspect, jobs), suspect->text);
 	for (size_t i = 0; i < suspect->count; i++)
 		html_put_item(to, suspect->rows[i],
-			      remark_sentence(suspect->remarks[i], LANGUAGE_EN,
+			      remark_sentence(suspect->remarks[i], to->language,
 					      text, sizeof(text)));
 	writer_raw(to, "</ul></details></li>\n");
 }
@@ -319,9 +337,11 @@ static void html_put_suspects(struct writer *to, const struct report_rows *rows)
 {
 	owned(suspects_clear) struct suspects suspects = { 0 };
 
-	if (suspects_find(rows, &suspects, &to->failure) < 0 || !suspects.count)
+	if (suspects_find(rows, to->language, &suspects, &to->failure) < 0 ||
+	    !suspects.count)
 		return;
-	writer_raw(to, "<h2>Suspect results (!)</h2>\n<ul>\n");
+	writer_printf(to, "<h2>%s</h2>\n<ul>\n",
+		      phrase(to->language, "Suspect results (!)"));
 	for (size_t i = 0; i < suspects.count; i++)
 		put_suspect(to, &suspects.items[i]);
 	writer_raw(to, "</ul>\n");
@@ -339,12 +359,15 @@ static void put_sections(struct writer *to, const struct report_rows *rows,
 		if (!row->series)
 			continue;
 		if (!any)
-			writer_raw(to, "<h2>Each job</h2>\n");
+			writer_printf(to, "<h2>%s</h2>\n",
+				      phrase(to->language, "Each job"));
 		any = true;
-		writer_printf(to, "<details><summary>job %llu, %s</summary>\n",
+		writer_raw(to, "<details><summary>");
+		writer_printf(to, phrase(to->language, "job %llu, %s"),
 			      (unsigned long long)row->info.job,
 			      labels_row(labels, row->info.cell,
 					 row->info.repeat, label));
+		writer_raw(to, "</summary>\n");
 		html_curves(to, row);
 		writer_raw(to, "</details>\n");
 	}
@@ -363,6 +386,7 @@ int report_html(const struct report_about *about,
 		return -1;
 	shown = cells_shown(rows, &cells, about);
 	writer_init(&to, out, html_text);
+	to.language = about->language;
 	labels_find_rows(shown, &labels);
 	html_put_head(&to, about);
 	put_outcome(&to, rows, shown, &labels);

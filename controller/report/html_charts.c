@@ -6,6 +6,7 @@
 #include "controller/report/chart.h"
 #include "controller/report/figures.h"
 #include "controller/report/maps.h"
+#include "controller/report/translations.h"
 #include "controller/results/json_object.h"
 #include "controller/results/series.h"
 #include "protocol/base/owned.h"
@@ -59,7 +60,7 @@ static void put_picture(struct writer *to, const struct report_figure *figure,
 			const struct labels *labels)
 {
 	owned(bars_clear) struct bars bars = {
-		.title = figure->chart,
+		.title = phrase(to->language, figure->chart),
 		.unit = unit ? rate_units[unit] : figure->unit,
 	};
 
@@ -79,15 +80,18 @@ static void put_picture(struct writer *to, const struct report_figure *figure,
 			bar->limit = row_number(row, &figure->limit) *
 				     figure->limit_scale;
 		if (isfinite(bar->limit))
-			bars.title = figure->limited;
+			bars.title = phrase(to->language, figure->limited);
 		if (!figure->spread)
 			continue;
 		set_spread(bar, row);
 		if (isfinite(bar->low))
 			bars.note = row->repeats && row->repeats->runs
-					    ? "line: 95 % interval of the mean"
-					    : "line: between them lie half of "
-					      "the steps";
+					    ? phrase(to->language,
+						     "line: 95 % interval of "
+						     "the mean")
+					    : phrase(to->language,
+						     "line: half of the steps "
+						     "lie within");
 	}
 	bars_svg(to, &bars);
 }
@@ -118,8 +122,9 @@ static void put_scaling(struct writer *to, const struct report_rows *rows,
 			const struct labels *labels)
 {
 	owned(bars_clear) struct bars bars = {
-		.title = "Scaling: rate per device, relative to the fewest "
-			 "nodes",
+		.title = phrase(to->language, "Scaling: rate per device, "
+					      "relative to the fewest "
+					      "nodes"),
 		.unit = "%",
 	};
 	size_t count = 0, least = 0;
@@ -207,7 +212,8 @@ static void put_overlay(struct writer *to, const char *title, const char *unit,
 			const struct labels *labels)
 {
 	char names[CHART_LEGEND_MAX][LABEL_SIZE];
-	struct chart chart = { .x_label = "step", .y_label = unit };
+	struct chart chart = { .x_label = phrase(to->language, "step"),
+			       .y_label = unit };
 	size_t group = 0;
 	bool some = shown->count > CHART_LEGEND_MAX, bands = false;
 	char words[80];
@@ -237,10 +243,14 @@ static void put_overlay(struct writer *to, const char *title, const char *unit,
 		bands |= chart.count > before + 1;
 		group += chart.count > before;
 	}
-	snprintf(words, sizeof(words), "%s of %s", title,
-		 some ? "the fastest cells" : "all cells");
+	snprintf(words, sizeof(words),
+		 phrase(to->language,
+			some ? "%s of the fastest cells" : "%s of all cells"),
+		 phrase(to->language, title));
 	chart.title = words;
-	chart.note = bands ? "band: lowest to highest repeat" : NULL;
+	chart.note =
+		bands ? phrase(to->language, "band: lowest to highest repeat")
+		      : NULL;
 	chart_svg(to, &chart);
 }
 
@@ -252,9 +262,9 @@ void html_overview(struct writer *to, const struct report_rows *rows,
 	char keys[LABEL_SIZE];
 
 	if (rows->count > 1)
-		writer_printf(to,
-			      "<p class=\"mute\">Charts label each cell by %s."
-			      "</p>\n",
+		writer_printf(to, "<p class=\"mute\">%s%s</p>\n",
+			      phrase(to->language,
+				     "Charts label each cell by "),
 			      labels_keys(labels, rows->items->info.cell,
 					  rows->items->info.repeat, keys));
 	writer_raw(to, "<div class=\"charts\">\n");
@@ -323,7 +333,8 @@ static void put_reading(struct writer *to, const struct reading *reading,
 	/* Many lines are one group. */
 	for (size_t i = 0; i < chart.count; i++)
 		chart.lines[i].group = chart.count > CHART_LEGEND_MAX ? 0 : i;
-	snprintf(title, sizeof(title), "%s", reading->title);
+	snprintf(title, sizeof(title), "%s",
+		 phrase(to->language, reading->title));
 	if (chart.count > CHART_LEGEND_MAX)
 		snprintf(title, sizeof(title),
 			 "%s: mean of %zu %s, from the lowest to the highest",
@@ -336,16 +347,16 @@ static void put_reading(struct writer *to, const struct reading *reading,
 void html_curves(struct writer *to, const struct report_row *row)
 {
 	const struct chart loss = {
-		.title = "Loss",
-		.x_label = "step",
+		.title = phrase(to->language, "Loss"),
+		.x_label = phrase(to->language, "step"),
 		.y_label = "",
 		.lines = { { "loss", 0, row_at(row->series, "loss") } },
 		.count = 1
 	};
 	const char *unit;
 	const cJSON *points = series_rate(row->series, &unit);
-	const struct chart rate = { .title = "Throughput",
-				    .x_label = "step",
+	const struct chart rate = { .title = phrase(to->language, "Throughput"),
+				    .x_label = phrase(to->language, "step"),
 				    .y_label = unit,
 				    .lines = { { unit, 0, points } },
 				    .count = 1,

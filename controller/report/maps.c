@@ -2,6 +2,7 @@
 #include "controller/report/maps.h"
 
 #include "controller/report/labels.h"
+#include "controller/report/translations.h"
 #include "protocol/base/owned.h"
 #include "protocol/base/strings.h"
 
@@ -181,8 +182,9 @@ static void map_end(struct writer *to, const struct map *map, const char *more)
 			      "height=\"10\"/></svg>",
 			      i);
 	writer_printf(to, "<span> %.4g %s</span>", map->best, map->unit);
-	writer_raw(to, more);
-	writer_raw(to, "</figcaption></figure>\n");
+	writer_printf(to,
+		      "<span class=\"mute\">%s</span></figcaption></figure>\n",
+		      more);
 }
 
 static void map_put_text(struct writer *to, const char *class, double x,
@@ -260,8 +262,10 @@ static void put_heat_map(struct writer *to, const struct map *map)
 	columns = &map->keys[across];
 	rows = &map->keys[down];
 	width = fmin(80, (double)(WIDTH - LEFT) / (double)columns->count);
-	snprintf(title, sizeof(title), "%s by %.*s (down) and %.*s (across)",
-		 map->keys_count > 2 ? "Best rate" : "Rate",
+	snprintf(title, sizeof(title),
+		 phrase(to->language, "%s by %.*s (down) and %.*s (across)"),
+		 phrase(to->language,
+			map->keys_count > 2 ? "Best rate" : "Rate"),
 		 (int)(rows->name.size < TEXT ? rows->name.size : TEXT),
 		 rows->name.text,
 		 (int)(columns->name.size < TEXT ? columns->name.size : TEXT),
@@ -381,13 +385,15 @@ static const char pick_script[] =
 
 static void put_coordinates(struct writer *to, const struct map *map)
 {
-	map_begin(to, "Each cell by its keys and its rate", WIDTH, HEIGHT);
+	map_begin(to,
+		  phrase(to->language, "Each cell by its keys and its rate"),
+		  WIDTH, HEIGHT);
 	for (size_t i = 0; i < map->count; i++)
 		put_map_line(to, map, &map->cells[i]);
 	put_map_axes(to, map);
 	map_end(to, map,
-		"<span class=\"mute\">A click on a value shows the cells "
-		"that have it.</span>");
+		phrase(to->language,
+		       "A click on a value shows the cells that have it."));
 	writer_raw(to, pick_script);
 }
 

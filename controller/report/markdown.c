@@ -69,7 +69,7 @@ static void markdown_put_suspects(struct writer *to,
 	owned(suspects_clear) struct suspects suspects = { 0 };
 	char jobs[SUSPECT_JOBS_SIZE];
 
-	if (suspects_find(rows, &suspects, &to->failure) < 0)
+	if (suspects_find(rows, LANGUAGE_EN, &suspects, &to->failure) < 0)
 		return;
 	if (suspects.count)
 		writer_raw(to, "\nSuspect results (!):\n\n");
@@ -232,7 +232,7 @@ static void markdown_put_legend(struct writer *to,
 {
 	char text[CELLS_LEGEND];
 
-	if (*cells_legend(about, shown, text))
+	if (*cells_legend(about, shown, LANGUAGE_EN, text))
 		writer_printf(to, "\n%s\n", text);
 }
 

@@ -1,6 +1,8 @@
 /* origins.c - writes the provenance of all rows: each value once. */
 #include "controller/report/origins.h"
 
+#include "controller/report/translations.h"
+
 #include "protocol/base/owned.h"
 #include "protocol/base/strings.h"
 
@@ -174,13 +176,14 @@ static int origin_walk(struct origins *origins, const char *above,
 
 static void origin_put_jobs(struct writer *to, const struct origin_value *value)
 {
-	writer_raw(to, " <span class=\"mute\">(job");
-	writer_raw(to, value->count > 1 ? "s" : "");
+	writer_printf(to, " <span class=\"mute\">(%s",
+		      phrase(to->language, value->count > 1 ? "jobs" : "job"));
 	for (size_t i = 0; i < value->count && i < JOBS_NAMED; i++)
 		writer_printf(to, "%s %llu", i ? "," : "",
 			      (unsigned long long)value->jobs[i]);
 	if (value->count > JOBS_NAMED)
-		writer_printf(to, " and %zu more", value->count - JOBS_NAMED);
+		writer_printf(to, phrase(to->language, " and %zu more"),
+			      value->count - JOBS_NAMED);
 	writer_raw(to, ")</span>");
 }
 
@@ -229,10 +232,10 @@ void origins_html(struct writer *to, const struct report_rows *rows,
 	}
 	if (!origins.count)
 		return;
-	writer_printf(to,
-		      "<h2>%s</h2>\n<details><summary>%zu jobs</summary>"
-		      "<table class=\"origins\">\n",
-		      title, origins.jobs);
+	writer_printf(to, "<h2>%s</h2>\n<details><summary>",
+		      phrase(to->language, title));
+	writer_printf(to, phrase(to->language, "%zu jobs"), origins.jobs);
+	writer_raw(to, "</summary><table class=\"origins\">\n");
 	for (size_t i = 0; i < origins.count; i++)
 		put_path(to, &origins.paths[i], origins.jobs);
 	writer_raw(to, "</table></details>\n");

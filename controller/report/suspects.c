@@ -2,6 +2,7 @@
  */
 #include "controller/report/suspects.h"
 
+#include "controller/report/translations.h"
 #include "controller/results/remarks.h"
 #include "protocol/base/strings.h"
 
@@ -33,11 +34,11 @@ static size_t number_length(const char *text, size_t at)
 }
 
 /* The sentence with a mark for each number. */
-static char *cause_of(const struct remark *remark)
+static char *cause_of(const struct remark *remark, enum language language)
 {
 	char buffer[REMARK_TEXT_MAX];
 	const char *text =
-		remark_sentence(remark, LANGUAGE_EN, buffer, sizeof(buffer));
+		remark_sentence(remark, language, buffer, sizeof(buffer));
 	char *cause = malloc(strlen(text) + 1), *to = cause;
 
 	for (size_t i = 0; cause && text[i];) {
@@ -52,12 +53,12 @@ static char *cause_of(const struct remark *remark)
 }
 
 /* The number with this index in the remark's sentence. */
-static void number_text(const struct remark *remark, size_t index, char *number,
-			size_t size)
+static void number_text(const struct remark *remark, enum language language,
+			size_t index, char *number, size_t size)
 {
 	char buffer[REMARK_TEXT_MAX];
 	const char *text =
-		remark_sentence(remark, LANGUAGE_EN, buffer, sizeof(buffer));
+		remark_sentence(remark, language, buffer, sizeof(buffer));
 
 	for (size_t i = 0, n; text[i]; i += n ? n : 1) {
 		n = number_length(text, i);
@@ -74,14 +75,17 @@ static void put_range(const struct suspect *suspect, size_t index, char *text)
 	char low[64] = "", high[64] = "", other[64] = "";
 
 	for (size_t i = 0; i < suspect->count; i++) {
-		number_text(suspect->remarks[i], index, other, sizeof(other));
+		number_text(suspect->remarks[i], suspect->language, index,
+			    other, sizeof(other));
 		if (!i || strtod(other, NULL) < strtod(low, NULL))
 			memcpy(low, other, sizeof(low));
 		if (!i || strtod(other, NULL) > strtod(high, NULL))
 			memcpy(high, other, sizeof(high));
 	}
-	text_append(text, CAUSE_MAX, strcmp(low, high) ? "%s to %s" : "%s", low,
-		    high);
+	text_append(text, CAUSE_MAX,
+		    strcmp(low, high) ? phrase(suspect->language, "%s to %s")
+				      : "%s",
+		    low, high);
 }
 
 static char *common_sentence(const struct suspect *suspect, const char *cause)
@@ -98,7 +102,7 @@ static char *common_sentence(const struct suspect *suspect, const char *cause)
 }
 
 /* A row for each remark, by causes. The caller frees the keys. */
-static int list_remarks(const struct report_rows *rows,
+static int list_remarks(const struct report_rows *rows, enum language language,
 			struct grouped_row *list, struct error *err)
 {
 	const struct remark *flag;
@@ -107,7 +111,7 @@ static int list_remarks(const struct report_rows *rows,
 	ROWS_EACH(row, rows)
 	{
 		for (size_t i = 0; (flag = row_flag(row, i)); i++) {
-			char *cause = cause_of(flag);
+			char *cause = cause_of(flag, language);
 
 			if (!cause)
 				return error_nomem(err, "report");
@@ -121,11 +125,13 @@ static int list_remarks(const struct report_rows *rows,
 }
 
 static int group_remarks(const struct grouped_row *list, size_t count,
-			 struct suspects *suspects, struct error *err)
+			 enum language language, struct suspects *suspects,
+			 struct error *err)
 {
 	for (size_t i = 0, end; i < count; i = end) {
 		struct suspect *suspect = &suspects->items[suspects->count++];
 
+		suspect->language = language;
 		suspect->rows = &suspects->rows[i];
 		suspect->remarks = &suspects->remarks[i];
 		for (end = i; end < count && list[end].first == list[i].first;
@@ -153,8 +159,8 @@ static size_t count_flags(const struct report_rows *rows)
 	return count;
 }
 
-int suspects_find(const struct report_rows *rows, struct suspects *suspects,
-		  struct error *err)
+int suspects_find(const struct report_rows *rows, enum language language,
+		  struct suspects *suspects, struct error *err)
 {
 	size_t count = count_flags(rows);
 	owned_free struct grouped_row *list = calloc(count + 1, sizeof(*list));
@@ -165,8 +171,8 @@ int suspects_find(const struct report_rows *rows, struct suspects *suspects,
 	suspects->remarks = calloc(count + 1, sizeof(struct remark *));
 	if (!list || !suspects->items || !suspects->rows || !suspects->remarks)
 		return error_nomem(err, "report");
-	if (list_remarks(rows, list, err) == 0)
-		rc = group_remarks(list, count, suspects, err);
+	if (list_remarks(rows, language, list, err) == 0)
+		rc = group_remarks(list, count, language, suspects, err);
 	for (size_t i = 0; i < count; i++)
 		free((char *)list[i].key);
 	return rc;
@@ -187,10 +193,12 @@ const char *suspect_jobs(const struct suspect *suspect,
 {
 	text[0] = 0;
 	if (suspect->count > 1)
-		text_append(text, SUSPECT_JOBS_SIZE, "%zu jobs (",
+		text_append(text, SUSPECT_JOBS_SIZE,
+			    phrase(suspect->language, "%zu jobs ("),
 			    suspect->count);
 	else
-		text_append(text, SUSPECT_JOBS_SIZE, "job ");
+		text_append(text, SUSPECT_JOBS_SIZE, "%s",
+			    phrase(suspect->language, "job "));
 	for (size_t i = 0; i < suspect->count && i < JOBS_NAMED; i++)
 		text_append(text, SUSPECT_JOBS_SIZE, "%s%llu", i ? ", " : "",
 			    (unsigned long long)suspect->rows[i]->info.job);

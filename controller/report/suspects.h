@@ -8,8 +8,10 @@
 #define CONTROLLER_REPORT_SUSPECTS_H
 
 #include "controller/report/row.h"
+#include "controller/results/language.h"
 
 struct suspect {
+	enum language language;
 	char *text;                     /* the common sentence */
 	const struct report_row **rows; /* borrowed from the rows, */
 	const struct remark **remarks;  /* and the remark of each */
@@ -24,8 +26,8 @@ struct suspects {
 };
 
 /* Find the causes in these rows, which must outlive *suspects. ENOMEM. */
-int suspects_find(const struct report_rows *rows, struct suspects *suspects,
-		  struct error *err);
+int suspects_find(const struct report_rows *rows, enum language language,
+		  struct suspects *suspects, struct error *err);
 void suspects_clear(struct suspects *suspects);
 OWNED_VALUE(struct suspects, suspects_clear)
 

@@ -1,4 +1,4 @@
-/* translations.h - the phrases of the reference page in English and Chinese.
+/* translations.h - the phrases of pages in English and Chinese.
  */
 #ifndef CONTROLLER_REPORT_TRANSLATIONS_H
 #define CONTROLLER_REPORT_TRANSLATIONS_H

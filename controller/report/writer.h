@@ -9,6 +9,7 @@
 #ifndef CONTROLLER_REPORT_WRITER_H
 #define CONTROLLER_REPORT_WRITER_H
 
+#include "controller/results/language.h"
 #include "protocol/base/buffer.h"
 #include "protocol/base/error.h"
 
@@ -29,8 +30,9 @@ struct writer {
 	struct buffer *out;
 	size_t begun; /* the size of out before */
 	escape_fn *escape;
-	const char *missing;  /* written for a text that is NULL; "-" */
-	struct error failure; /* code 0: none; a caller may set its own */
+	const char *missing;    /* written for a text that is NULL; "-" */
+	enum language language; /* of phrases (translations.h); English */
+	struct error failure;   /* code 0: none; a caller may set its own */
 };
 
 /* Write behind what is in the buffer. */

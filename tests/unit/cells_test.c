@@ -93,7 +93,7 @@ static void test_baselines(void)
 		   isnan(cells.items[0].repeats->relative_margin) &&
 		   cells.items[1].repeats->relation == RELATION_SLOWER,
 	   "each cell is compared with that of the baseline, by its words");
-	is(cells_legend(&about, &cells, text),
+	is(cells_legend(&about, &cells, LANGUAGE_EN, text),
 	   "Rates are means; ±: half of their 95 % interval. Relative to "
 	   "sweep 3.",
 	   "the legend names the baseline");

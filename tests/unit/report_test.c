@@ -382,7 +382,7 @@ static void test_overview(void)
 	ok(html(&rows, &out, NULL) == 0, "a page of two vendors on many nodes");
 	ok(strstr(out.data, ">all: model=m</p>") &&
 		   strstr(out.data, ">nodes=4<") &&
-		   strstr(out.data, "cell by nodes.</p>"),
+		   strstr(out.data, "cell by nodes</p>"),
 	   "what all cells share is said once");
 	ok(strstr(out.data, "<span class=\"k0\">acme X</span> "
 			    "<span class=\"k1\">zeta X</span>"),
@@ -562,6 +562,34 @@ static cJSON *many_rows(int keys)
 	return list;
 }
 
+/* Every phrase of the page that a reader sees is translated. */
+static void test_chinese(void)
+{
+	owned(buffer_clear) struct buffer out;
+	owned(cJSON_Delete) cJSON *list = many_rows(3);
+	owned(report_rows_clear) struct report_rows rows = rows_of_json(list);
+	struct report_about zh = about;
+
+	buffer_init(&out, 1 << 20);
+	zh.language = LANGUAGE_ZH;
+	report_html(&zh, &rows, &out, NULL);
+	ok(strstr(out.data, "<html lang=\"zh\">") &&
+		   strstr(out.data, "完成作业 96 / 96。最快的 a=2 b=&lt;3&gt; "
+				    "c=3 达到 "),
+	   "the page is Chinese");
+	ok(strstr(out.data, "<th class=\"n\">运行次数</th>") &&
+		   strstr(out.data, ">最快</td>") &&
+		   strstr(out.data, " × 慢</td>"),
+	   "so are the heads and words of its table");
+	ok(strstr(out.data, "最快单元的loss") &&
+		   strstr(out.data, "横线：均值的 95 % 置信区间") &&
+		   strstr(out.data, "最高速率："),
+	   "and its charts");
+	ok(!strstr(out.data, "cells") && !strstr(out.data, "Rates are") &&
+		   !strstr(out.data, "submitted"),
+	   "no English is left");
+}
+
 static void test_many(void)
 {
 	owned(buffer_clear) struct buffer out;
@@ -609,6 +637,7 @@ int main(void)
 	test_overview();
 	test_bar_labels();
 	test_many();
+	test_chinese();
 	test_empty();
 	test_bare();
 	test_limits();

@@ -46,10 +46,11 @@ static int report_command(struct cli *cli, struct error *err)
 				 "--format %s is not valid with --style "
 				 "reference; expected markdown or html",
 				 form.format);
-	if (form.language && !form.reference)
+	if (form.language && !form.reference &&
+	    (!form.format || strcmp(form.format, "html") != 0))
 		return error_set(err, EINVAL,
-				 "--language is valid only with --style "
-				 "reference");
+				 "--language is valid only with --format html "
+				 "or --style reference");
 	if (gate_read(&gate, &given->require, given->junit, err) < 0 ||
 	    session_open(&session, cli, err) < 0)
 		return -1;
@@ -66,7 +67,7 @@ static const struct option_rule rules[] = {
 	  .help = "table, or reference: the layout of published results" },
 	{ OPTION(report_options, "language", 0, OPTION_WORD, language, "WORD"),
 	  .words = language_names,
-	  .help = "language of a reference page: en or zh" },
+	  .help = "language of a page: en or zh" },
 	{ OPTION(report_options, "runs", 0, OPTION_FLAG, runs, NULL),
 	  .help = "a row for each run, not for each cell" },
 	{ OPTION(report_options, "baseline", 0, OPTION_TEXT, baseline,

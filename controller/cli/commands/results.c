@@ -43,8 +43,19 @@ int results_format(const struct report_rows *rows,
 {
 	const char *format = form->format ? form->format : "markdown";
 	enum language language = language_of(form);
-	static const struct report_about nothing;
-	const struct report_about *about = form->about ? form->about : &nothing;
+	struct report_about own = { 0 };
+	char title[200];
+	const struct report_about *about = &own;
+
+	if (form->about)
+		own = *form->about;
+	own.language = language;
+	if (language != LANGUAGE_EN && own.sweep) {
+		snprintf(title, sizeof(title),
+			 phrase(language, "Sweep %llu: %s"),
+			 (unsigned long long)own.sweep, own.name);
+		own.title = title;
+	}
 
 	if (!strcmp(format, "csv"))
 		return report_csv(about, rows, out, err);
@@ -366,7 +377,7 @@ static int print_suspects(struct cli *cli, const struct report_rows *rows,
 	owned(suspects_clear) struct suspects suspects = { 0 };
 	char who[SUSPECT_JOBS_SIZE], label[LABEL_SIZE], clean[1000];
 
-	if (suspects_find(rows, &suspects, err) < 0)
+	if (suspects_find(rows, LANGUAGE_EN, &suspects, err) < 0)
 		return -1;
 	for (size_t i = 0; i < suspects.count; i++) {
 		const struct suspect *suspect = &suspects.items[i];
@@ -419,7 +430,7 @@ int results_table(struct cli *cli, const struct report_about *about,
 	print_head(cli, rows, &labels);
 	if (shown_rows_print(cli, shown, &labels, err) < 0)
 		return -1;
-	if (*cells_legend(about, shown, legend))
+	if (*cells_legend(about, shown, LANGUAGE_EN, legend))
 		fprintf(cli->out, "%s\n", escape(legend, clean, sizeof(clean)));
 	if (print_races(cli, rows, err) < 0)
 		return -1;

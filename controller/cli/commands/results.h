@@ -47,7 +47,7 @@ struct gate;
 struct results_form {
 	const char *format;   /* "markdown" (default), "csv", "json", "html" */
 	bool reference;       /* the page of controller/report/reference.h */
-	const char *language; /* of the reference page: "en" (default), "zh" */
+	const char *language; /* of a page: "en" (default), "zh" */
 	const struct report_about *about; /* NULL: nothing is known */
 	/* Of results_print(): */
 	bool recompute;          /* from the stored logs */
