@@ -422,6 +422,11 @@ bool extract_takes_any(const struct extract *extract)
 	return extract->steps.weak;
 }
 
+bool extract_counts(const struct extract *extract)
+{
+	return extract->steps.numbered;
+}
+
 enum remark_code extract_steps_remark(const struct extract *extract)
 {
 	return share_steps_remark(&extract->steps.shares, extract->steps.total);

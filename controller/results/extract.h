@@ -123,6 +123,9 @@ const struct strings *extract_example(const struct extract *extract);
  */
 bool extract_takes_any(const struct extract *extract);
 
+/* Are its steps counted, because the lines do not name them? */
+bool extract_counts(const struct extract *extract);
+
 /* If the log has shares of epochs instead of steps, and the steps of some of
  * them are not certain (controller/results/share_steps.h): why; else REMARKS.
  */

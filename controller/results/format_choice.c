@@ -103,6 +103,11 @@ static bool format_fit_better(const struct format_fit *a,
 	if (a->by_meaning != b->by_meaning)
 		return a->by_meaning ? meaning_is_better(a, b)
 				     : !meaning_is_better(b, a);
+	/* What is counted is counted again after a restart. */
+	if (a->named && b->counted)
+		return score(b) <= MUCH_MORE * score(a);
+	if (a->counted && b->named)
+		return score(a) > MUCH_MORE * score(b);
 	if (score(a) != score(b))
 		return score(a) > score(b);
 	return a->figures > b->figures;
@@ -124,12 +129,15 @@ static struct format_fit fit_of(const struct format_choice *choice,
 		.by_meaning =
 			extract_rules_of(choice->extracts[format])->lexicon,
 		.takes_any = extract_takes_any(choice->extracts[format]),
+		.counted = extract_counts(choice->extracts[format]),
 	};
 	size_t count;
 	const struct record *records =
 		extract_records(choice->extracts[format], &count);
 
 	fit.steps = count;
+	fit.named =
+		count && !fit.counted && record_has(&records[0], RECORD_LOSS);
 	fit.contradictions = extract_contradictions(choice->extracts[format]);
 	if (figures)
 		fit.figures = count_figures(records, count);

@@ -3,8 +3,9 @@
  * All formats read the log in parallel. Once one of them has read 16 steps,
  * those with fewer are dropped after 256 KiB, and all but the best after 1 MiB,
  * so that a long log is read at the speed of one format. The format that reads
- * most steps without contradictions is chosen; of equal ones the one that reads
- * more figures, then the one with fewer rules.
+ * most steps without contradictions is chosen, one that counts lines only if it
+ * reads many times as many; of equal ones the one that reads more figures, then
+ * the one with fewer rules. What a restart prints again is no contradiction.
  */
 #ifndef CONTROLLER_RESULTS_FORMAT_CHOICE_H
 #define CONTROLLER_RESULTS_FORMAT_CHOICE_H
@@ -42,6 +43,8 @@ struct format_fit {
 	size_t rules;     /* of the format */
 	bool by_meaning;  /* it has none: the reader by meaning */
 	bool takes_any;   /* lines with a loss, even without a step */
+	bool named;       /* its steps have a loss, and the log names them */
+	bool counted;     /* its steps are lines that were counted */
 };
 
 /* The formats that read steps, or other figures, best first; returns how many.

@@ -61,6 +61,17 @@ static int own_step(struct steps *steps, const struct captured *captured,
 	return 1;
 }
 
+/* A restart: count on behind the last step before this share of the epochs. */
+static void recount_from(struct steps *steps, double share)
+{
+	const struct share_steps *shares = &steps->shares;
+	size_t i = shares->count;
+
+	while (i && shares->seen[i - 1].printed >= share)
+		i--;
+	steps->numbered = i ? shares->seen[i - 1].step : 0;
+}
+
 /* Count a step, unless the match says the last one again: another rank, with
  * the same values, or another writer, with the same loss at the same place.
  */
@@ -88,6 +99,8 @@ static void count_step(struct steps *steps, const struct captured *captured)
 		     : share && loss && said.loss == last->loss &&
 			       said.share == last->share))
 		return;
+	if (share && said.share < last->share)
+		recount_from(steps, said.share);
 	steps->said = said;
 	steps->numbered++;
 	if (steps->progress > steps->numbered)

@@ -298,9 +298,29 @@ static void count_clash(struct steps *steps, const struct record *record,
 	if (rank && record_has(record, RECORD_RANK) &&
 	    rank->number < record->rank)
 		return;
-	steps->clashes +=
+	*(steps->again.to ? &steps->again.clashes : &steps->clashes) +=
 		loss && record_has(record, RECORD_LOSS) &&
 		fabs(loss->number - record->loss) > 1e-3 * fabs(record->loss);
+}
+
+/* A restart prints steps again, with other losses, and goes on behind the last
+ * one. What jumps there was something else, such as an evaluation.
+ */
+static void follow_restart(struct steps *steps, uint64_t last, uint64_t step)
+{
+	struct again *again = &steps->again;
+
+	if (step < last) {
+		steps->back++;
+		again->to = steps->records[steps->count - 1].step;
+		return;
+	}
+	if (again->to && step > again->to) {
+		if (step - last > 2 * again->stride)
+			steps->clashes += again->clashes;
+		again->to = again->clashes = 0;
+	}
+	again->stride = step - last;
 }
 
 /* Does it say the loss of the record again? Then a callback and the program
@@ -401,6 +421,8 @@ static int take_step(struct steps *steps, const struct captured *captured)
 		disprove_end(steps);
 	if (outranked(record, captured))
 		return 0;
+	if (last != UINT64_MAX && last != step)
+		follow_restart(steps, last, step);
 	count_clash(steps, record, captured);
 	if (last != step || !says_again(record, captured))
 		remove_values(steps, record, captured->rule);
@@ -412,10 +434,8 @@ static int take_step(struct steps *steps, const struct captured *captured)
 	}
 	if (put_captured(steps, record, captured) < 0)
 		return -1;
-	if (last != step) {
+	if (last != step)
 		steps->before = last;
-		steps->back += last != UINT64_MAX && step < last;
-	}
 	put_interval(record, captured, steps->before);
 	put_elapsed(steps, record, captured);
 	return 0;

@@ -35,9 +35,15 @@ struct steps {
 	struct share_steps shares;
 	double batch; /* samples per step, if samples give the step; 0: none */
 	bool batch_said;  /* the log names it */
-	uint64_t clashes; /* losses that replaced another one of the step */
+	uint64_t clashes; /* losses that replaced another one of the step, but
+			     for those of a restart */
 	uint64_t back;    /* steps that came after a later one */
-	uint64_t before;  /* the step before the current; UINT64_MAX: none */
+	struct again {
+		uint64_t to;      /* the last step before a restart; 0: none */
+		uint64_t clashes; /* since then */
+		uint64_t stride;  /* between the last two steps */
+	} again;
+	uint64_t before; /* the step before the current; UINT64_MAX: none */
 	struct elapsed {
 		double seconds; /* of the clock at this step; 0: none yet */
 		uint64_t step;
