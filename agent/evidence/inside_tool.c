@@ -31,7 +31,7 @@ void inside_tool_cancel(struct inside_tool *tool)
 }
 
 /* Put the bytes of the frames together, in place. */
-static const char *frames_text(struct buffer *frames)
+static const char *inside_tool_output(struct buffer *frames)
 {
 	size_t at = 0, size = 0;
 
@@ -75,7 +75,7 @@ static void inside_tool_ended(void *arg, const struct error *err, cJSON *answer)
 {
 	struct inside_tool *tool = arg;
 
-	inside_tool_end(tool, err ? "" : frames_text(&tool->frames));
+	inside_tool_end(tool, err ? "" : inside_tool_output(&tool->frames));
 }
 
 static void inside_tool_ready(void *arg, const struct error *err, cJSON *answer)
