@@ -40,8 +40,9 @@ static int read_confidence(const struct value *race, struct race_spec *to,
 						   "the limit");
 }
 
-static int race_key_read_count(const struct value *race, const char *name, uint32_t min,
-		      uint32_t max, uint32_t *to, struct error *err)
+static int race_key_read_count(const struct value *race, const char *name,
+			       uint32_t min, uint32_t max, uint32_t *to,
+			       struct error *err)
 {
 	const struct value *value = value_get(race, name);
 
@@ -94,10 +95,6 @@ int race_key_read(const struct value *race, struct cell *cell,
 	if (value_expect(race, VALUE_MAP, err) < 0 ||
 	    value_check_keys(race, race_keys, err) < 0)
 		return -1;
-	if (cell->spec.until.width > 0)
-		return value_error(race, err,
-				   "not valid together with until; `repeat` "
-				   "gives the runs of the winner");
 	if (cell->spec.follows)
 		return value_error(race, err,
 				   "not valid together with after: a race has "
@@ -110,7 +107,8 @@ int race_key_read(const struct value *race, struct cell *cell,
 	to->max = 5;
 	to->repeat = cell->repeats;
 	cell->repeats = 1;
-	if (race_key_read_count(race, "steps", 3, 100000, &to->steps, err) < 0 ||
+	if (race_key_read_count(race, "steps", 3, 100000, &to->steps, err) <
+		    0 ||
 	    read_share(race, "margin", 0.5, &to->margin, err) < 0 ||
 	    read_share(race, "tie", 0.5, &to->tie, err) < 0 ||
 	    read_confidence(race, to, err) < 0 ||

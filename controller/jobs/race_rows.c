@@ -117,7 +117,10 @@ static int race_find_group(struct race_sweep *sweep,
 			   .confidence = spec->race.confidence,
 			   .max = spec->race.max,
 			   .repeat = spec->race.repeat,
-			   .budget_s = spec->race.budget_s },
+			   .budget_s = spec->race.budget_s,
+			   .width = spec->until.width,
+			   .width_confidence = spec->until.confidence,
+			   .width_max = spec->until.max },
 	};
 	if (!grown[*race].group)
 		return error_nomem(err, "race");

@@ -385,6 +385,26 @@ static bool find_missed(const struct final *final)
 	return false;
 }
 
+/* Is the rate of the winner known as precisely as is asked for? ENOMEM counts
+ * as yes.
+ */
+static bool rate_is_known(const struct race_rules *rules,
+			  const struct race_cell *winner)
+{
+	owned_free double *rates =
+		calloc(winner->runs_count + 1, sizeof(*rates));
+	size_t count = 0;
+
+	if (!(rules->width > 0) || winner->runs_count >= rules->width_max ||
+	    !rates)
+		return true;
+	for (size_t i = 0; i < winner->runs_count; i++)
+		if (winner->runs[i].outcome == RACE_RAN)
+			rates[count++] = winner->runs[i].rate;
+	return mean_known(rates, count, rules->width_confidence).half <=
+	       rules->width;
+}
+
 /* The runs that the winner still lacks. */
 static bool find_repeat(const struct final *final)
 {
@@ -398,7 +418,8 @@ static bool find_repeat(const struct final *final)
 	for (size_t i = 0; i < winner->runs_count; i++)
 		if (winner->runs[i].round >= round)
 			round = winner->runs[i].round + 1;
-	if (winner->runs_count >= final->rules->repeat)
+	if (winner->runs_count >= final->rules->repeat &&
+	    rate_is_known(final->rules, winner))
 		return false;
 	final->to->action = RACE_RUN;
 	final->to->cell = final->lead;

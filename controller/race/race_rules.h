@@ -48,6 +48,12 @@ struct race_rules {
 	uint32_t max;      /* full runs of a cell in the final, at least 2 */
 	uint32_t repeat;   /* full runs of the winner, at least */
 	double budget_s;   /* device seconds; 0: none */
+	/* The winner runs on until half of the interval of its mean rate is at
+	 * most this share of it; 0: `repeat` alone counts.
+	 */
+	double width;
+	double width_confidence;
+	uint32_t width_max; /* full runs of the winner */
 };
 
 /* The values of a cell that its memory follows from; 0: not given, as 1. */

@@ -173,6 +173,32 @@ static void test_final(void)
 	   "and each has its place");
 }
 
+/* `until` repeats the winner alone. */
+static void test_until(void)
+{
+	struct table table = { 0 };
+	struct race_rules precise = rules;
+	struct race_judgement to;
+
+	precise.repeat = 1;
+	precise.width = 0.01;
+	precise.width_confidence = 0.95;
+	precise.width_max = 4;
+	add_heat(&table, 100);
+	add_run(&table, 0, 1, 100);
+	add_run(&table, 0, 2, 101);
+	to = judge(&table, &precise);
+	ok(to.action == RACE_RUN && to.round == 3,
+	   "two runs are not precise enough");
+	add_run(&table, 0, 3, 100.5);
+	to = judge(&table, &precise);
+	ok(to.action == RACE_RUN && to.round == 4, "nor are three");
+	add_run(&table, 0, 4, 98);
+	to = judge(&table, &precise);
+	ok(to.action == RACE_OVER && to.cell == 0 && to.round == 2,
+	   "four are the most that are allowed");
+}
+
 static void test_ends(void)
 {
 	struct table table = { 0 };
@@ -478,6 +504,7 @@ int main(void)
 	test_needs();
 	test_heats();
 	test_final();
+	test_until();
 	test_ends();
 	for (size_t i = 0; i < sizeof(noises) / sizeof(noises[0]); i++)
 		test_races(&noises[i]);
