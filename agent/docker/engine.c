@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define PATH_LIMIT (64 << 10)
+#define CPU_PERIOD_US 100000
 #define ID_MAX 255
 
 static int id_check(const char *id, struct error *err)
@@ -540,9 +541,28 @@ struct engine_call *engine_image_tag(struct engine *engine,
 	return simple(engine, "POST", path.data, timeout_ms, done, arg, err);
 }
 
+static int query_limits(struct buffer *path,
+			const struct engine_build_limits *limits,
+			struct error *err)
+{
+	const int64_t quota = (int64_t)(limits->cpus * CPU_PERIOD_US);
+	const int64_t memory = (int64_t)limits->memory_bytes;
+
+	if (memory && (query_number(path, "memory", memory, err) < 0 ||
+		       query_number(path, "memswap", memory, err) < 0))
+		return -1;
+	if (quota && (query_number(path, "cpuperiod", CPU_PERIOD_US, err) < 0 ||
+		      query_number(path, "cpuquota", quota, err) < 0))
+		return -1;
+	return limits->network
+		       ? http_query(path, "networkmode", limits->network, err)
+		       : 0;
+}
+
 struct engine_call *
 engine_image_build(struct engine *engine, const char *tag, const char *key,
-		   const char *value, const char *auth, uint32_t stall_ms,
+		   const char *value, const char *auth,
+		   const struct engine_build_limits *limits, uint32_t stall_ms,
 		   engine_source_fn *source, void *source_arg,
 		   engine_object_fn *progress, engine_done_fn *done, void *arg,
 		   struct error *err)
@@ -566,7 +586,8 @@ engine_image_build(struct engine *engine, const char *tag, const char *key,
 	    http_query(&path, "t", tag, err) < 0 ||
 	    query_number(&path, "rm", 1, err) < 0 ||
 	    query_number(&path, "forcerm", 1, err) < 0 ||
-	    query_label(&path, key, value, err) < 0)
+	    query_label(&path, key, value, err) < 0 ||
+	    query_limits(&path, limits, err) < 0)
 		return NULL;
 	plan.path = path.data;
 	return engine_call_begin(engine, plan, err);

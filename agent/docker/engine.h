@@ -266,9 +266,15 @@ struct engine_call *engine_image_tag(struct engine *engine,
  * The label key=value is set on the image. auth: the header
  * "X-Registry-Config: ..." for its base images, or NULL. Classic builder.
  */
+struct engine_build_limits {
+	uint64_t memory_bytes; /* of each RUN line, without swap; 0: no limit */
+	double cpus;           /* likewise */
+	const char *network;   /* "host", "none"; NULL: the engine's own */
+};
 struct engine_call *
 engine_image_build(struct engine *engine, const char *tag, const char *key,
-		   const char *value, const char *auth, uint32_t stall_ms,
+		   const char *value, const char *auth,
+		   const struct engine_build_limits *limits, uint32_t stall_ms,
 		   engine_source_fn *source, void *source_arg,
 		   engine_object_fn *progress, engine_done_fn *done, void *arg,
 		   struct error *err);

@@ -6,6 +6,7 @@
 #include "agent/docker/pull_progress.h"
 #include "agent/images/registry_access.h"
 #include "agent/images/build_context.h"
+#include "agent/images/build_rights.h"
 #include "agent/images/id_error.h"
 #include "agent/images/image_usage.h"
 #include "agent/images/install.h"
@@ -227,6 +228,8 @@ static void build_object(void *arg, const cJSON *object)
 static void engine_build(struct build *build)
 {
 	const struct build_plan *plan = &build->plan;
+	const struct engine_build_limits limits = build_rights_limits(
+		registries_policy(build->services->registries));
 	struct error err;
 
 	build_tell(build);
@@ -237,7 +240,7 @@ static void engine_build(struct build *build)
 					   plan->installs ? build->base_name
 							  : plan->target,
 					   CONTEXT_LABEL, plan->hash,
-					   build->auth,
+					   build->auth, &limits,
 					   image_silence_ms(build->services),
 					   context_read, build, build_object,
 					   build_call_done, build, &err);

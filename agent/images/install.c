@@ -3,6 +3,8 @@
  */
 #include "agent/images/install.h"
 
+#include "agent/images/build_rights.h"
+#include "agent/images/registry_access.h"
 #include "protocol/base/log.h"
 #include "protocol/base/printable.h"
 #include "protocol/message/json_get.h"
@@ -279,7 +281,7 @@ static cJSON *body_new(const struct install *install)
 	    cJSON_AddStringToObject(body, "Image", install->plan.base) &&
 	    cJSON_AddStringToObject(labels, LABEL_OWNER,
 				    services->owner ? services->owner : "") &&
-	    cJSON_AddStringToObject(host, "NetworkMode", "host") &&
+	    build_rights_apply(registries_policy(services->registries), body) &&
 	    cJSON_AddBoolToObject(host, "Init", true) &&
 	    cJSON_AddStringToObject(log, "Type", "json-file"))
 		return body;

@@ -39,6 +39,13 @@ struct registry_access {
 	void *arg;
 };
 
+const struct policy *registries_policy(const struct registries *registries)
+{
+	return registries->node_policy
+		       ? node_policy_rules(registries->node_policy)
+		       : NULL;
+}
+
 int registries_open(const struct registries *registries,
 		    const struct registry_login *login,
 		    struct credential *credential, struct error *err)

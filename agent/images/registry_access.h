@@ -26,6 +26,9 @@ struct registries {
 	const struct node_policy *node_policy; /* NULL: all are allowed */
 };
 
+/* The rules of the node; NULL: none. */
+const struct policy *registries_policy(const struct registries *registries);
+
 /* login_open() with these keys. */
 int registries_open(const struct registries *registries,
 		    const struct registry_login *login,

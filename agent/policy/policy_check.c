@@ -456,8 +456,8 @@ int policy_check_order(const struct policy *policy,
 		return policy_check_refuse(&check, "limits.log", found,
 					   allowed);
 	}
-	if (container->build &&
-	    (!policy->build || !policy_image_may_be_found(container->image)))
+	if (container->build && (!policy->build || *container->build == '/' ||
+				 !policy_image_may_be_found(container->image)))
 		return policy_image_check_build(policy, container->image,
 						container->build, err);
 	if (task->pin &&

@@ -145,6 +145,12 @@ int policy_image_check_build(const struct policy *policy, const char *image,
 	if (!policy->build)
 		return policy_refuse(policy, "build", build,
 				     "images that are pulled", err);
+	if (*build == '/' && !policy->build_folders)
+		return policy_refuse(policy, "build", build,
+				     "builds in the images folder only", err);
+	/* The lines of its Dockerfile run as root. */
+	if (*build == '/' && !policy_matches(&policy->lists[POLICY_USER], "0"))
+		return policy_refuse_listed(policy, POLICY_USER, "0", err);
 	return policy_image_may_be_found(image)
 		       ? policy_image_check(policy, image, err)
 		       : 0;

@@ -304,9 +304,12 @@ static int read_flags(const struct value *root, struct policy *policy,
 		const char *key;
 		bool *to;
 	} flags[] = {
-		{ "pinned", &policy->pinned }, { "build", &policy->build },
-		{ "load", &policy->load },     { "remove", &policy->remove },
-		{ "save", &policy->save },     { "profile", &policy->profile },
+		{ "pinned", &policy->pinned },
+		{ "build", &policy->build_folders },
+		{ "load", &policy->load },
+		{ "remove", &policy->remove },
+		{ "save", &policy->save },
+		{ "profile", &policy->profile },
 	};
 
 	/* An image file can hold any image under an allowed name. */
@@ -318,6 +321,8 @@ static int read_flags(const struct value *root, struct policy *policy,
 		if (value && value_bool(value, flags[i].to, err) < 0)
 			return -1;
 	}
+	if (value_get(root, "build"))
+		policy->build = policy->build_folders;
 	return 0;
 }
 

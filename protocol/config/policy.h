@@ -8,7 +8,8 @@
  *	images: ["*"]		# REGISTRY/NAME[:TAG | @DIGEST], or image ids
  *	pinned: false		# only images by digest
  *	insecure_registries: [loopback]	# HOST[:PORT] reached without TLS
- *	build: true		# images built from files of this node
+ *	build: true		# images built from files of this node; by
+ *				# default from its images folder only
  *	load: true		# images from files; false where images is given
  *	remove: false		# images that Regatta did not pull or build, too
  *	save: false		# such images, even if no job used them
@@ -89,7 +90,8 @@ struct policy {
 	char *file; /* for errors */
 	bool any;   /* everything is allowed */
 	bool pinned;
-	bool build;
+	bool build;         /* images of the images folder */
+	bool build_folders; /* and in folders that mounts allow as writable */
 	bool load;
 	bool remove;
 	bool save;

@@ -736,13 +736,16 @@ static void archives(struct world *world)
 	transfer.left = 100000;
 	world->chunks = build;
 	outcome->call = engine_image_build(world->engine, "x:1", "a", "1", NULL,
+					   &(struct engine_build_limits){
+						   1 << 20, 1.5, "none" },
 					   1000, source, &transfer, object,
 					   done, outcome, NULL);
 	wait_done(world, outcome);
 	is(world->seen,
 	   "POST /v1.41/build?t=x%3A1&rm=1&forcerm=1&labels="
-	   "%7B%22a%22%3A%221%22%7D ",
-	   "a build has its tag and label");
+	   "%7B%22a%22%3A%221%22%7D&memory=1048576&memswap=1048576"
+	   "&cpuperiod=100000&cpuquota=150000&networkmode=none ",
+	   "a build has its tag, label and limits");
 	ok(world->body == 100000 && outcome->objects == 1 && !outcome->err.code,
 	   "sends its context and shows its steps");
 	reset(outcome);

@@ -268,6 +268,19 @@ static void images(void)
 	      "but one of that name and tag may be there already");
 	check((struct wish){ "build: false", .build = "cpu",
 			     .refused = "build: cpu" }, "no building");
+	check((struct wish){ "mounts: [{host: /d, write: true}]",
+		.build = "/d/x", .refused = "build: /d/x is not allowed; "
+					    "p.yaml allows builds in the" },
+	      "no building in a folder of users, by default");
+	check((struct wish){ "mounts: [{host: /d, write: true}]",
+		.image = "x:1", .build = "/d/x", .refused = "build: /d/x" },
+	      "also when the image may be there already");
+	check((struct wish){ "mounts: [{host: /d, write: true}]\nbuild: true",
+		.build = "/d/x" }, "but where the policy says so");
+	check((struct wish){ "user: ['[1-9]*']\nbuild: true\n"
+			     "mounts: [{host: /d, write: true}]",
+		.build = "/d/x", .refused = "user: 0 is not allowed" },
+	      "and allows root, which a build is");
 }
 
 static void users(void)

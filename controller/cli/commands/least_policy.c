@@ -155,9 +155,11 @@ int least_policy_add(struct least_policy *least,
 				    !job->mounts[i].read_only, err) < 0)
 			return -1;
 	/* The scripts of a build read and change its folder. */
-	if (job->build && *job->build == '/' &&
-	    least_add_mount(least->policy, job->build, true, err) < 0)
-		return -1;
+	if (job->build && *job->build == '/') {
+		least->policy->build_folders = true;
+		if (least_add_mount(least->policy, job->build, true, err) < 0)
+			return -1;
+	}
 	for (size_t i = 0; i < job->needs.count; i++)
 		if (least_add_mount(least->policy, job->needs.items[i], false,
 				    err) < 0)
@@ -213,6 +215,9 @@ static void least_print_key(FILE *out, const cJSON *key)
 	const char *opens = "containers can raise these limits to these values";
 	char *text = cJSON_PrintUnformatted(key);
 
+	if (!strcmp(key->string, "build"))
+		opens = "RUN lines of Dockerfiles in writable folders run as "
+			"root with the engine's default capabilities";
 	for (size_t i = 0; i < OPENINGS; i++)
 		if (!strcmp(policy_list_name(openings[i].list), key->string))
 			opens = openings[i].opens;
@@ -261,6 +266,8 @@ cJSON *least_policy_json(const struct least_policy *least)
 
 	if (policy->mounts_count)
 		cJSON_AddItemToObject(object, "mounts", mounts_json(policy));
+	if (policy->build_folders)
+		cJSON_AddBoolToObject(object, "build", true);
 	for (size_t i = 0; i < OPENINGS; i++) {
 		enum policy_list list = openings[i].list;
 		const struct strings *words = &policy->lists[list];
