@@ -102,8 +102,17 @@ static void list_done(void *arg, const struct error *err, cJSON *answer)
 static void list_ours(struct boot *boot)
 {
 	owned(strings_clear) struct strings labels = { 0 };
+	const char *runc = engine_hanging_runc(boot->engine_version);
 	struct error wrong;
 
+	if (runc)
+		log_warning("runc %s can hang when short containers end; "
+			    "install 1.3.6, 1.4.2 or later",
+			    runc);
+	if (engine_features_add_cdi(boot->engine_version, NULL, &boot->features,
+				    &wrong) < 0)
+		log_warning("the engine's CDI devices are unknown: %s",
+			    wrong.text);
 	for (size_t i = 0; i < boot->features.unlimited.count; i++)
 		log_warning("the engine cannot limit %s; limits of jobs are "
 			    "ignored",

@@ -446,17 +446,17 @@ static int add_software(const struct device_injection *injection,
 	/* A sweep with a device request of its own gets nothing else. */
 	if (spec->requests_count || !injection->count)
 		return 0;
-	if (features->ignores_devices)
-		return add_selector(injection, spec, err);
-	if (rules->runtime &&
+	if (!features->ignores_devices && rules->runtime &&
 	    (spec->runtime ? !strcmp(spec->runtime, rules->runtime)
 			   : strings_has(&features->runtimes, rules->runtime)))
 		return add_runtime(injection, spec, err);
-	if (spec->runtime)
+	if (!features->ignores_devices && spec->runtime)
 		return 0;
 	done = rules->cdi ? add_cdi(injection, spec, err) : 0;
 	if (done)
 		return done < 0 ? -1 : 0;
+	if (features->ignores_devices)
+		return add_selector(injection, spec, err);
 	return rules->request.driver && program_there(injection->roots,
 						      rules->request.program)
 		       ? injection_add_request(injection, spec, err)

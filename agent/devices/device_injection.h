@@ -26,8 +26,8 @@
 struct engine_features {
 	struct strings runtimes; /* their names */
 	struct strings cdi;      /* devices: "nvidia.com/gpu=0" */
-	bool ignores_devices;    /* silently ignores runtimes, CDI and device
-				    requests */
+	bool ignores_devices;    /* silently ignores runtimes and device
+				    requests, but those for `cdi` */
 	char *isolation; /* why root of a container is not root on the host:
 			    "rootless", "userns-remap"; NULL: it is root */
 	struct strings unlimited; /* resources that it cannot limit: "memory",
@@ -63,6 +63,21 @@ int engine_features_podman(const cJSON *info, struct engine_features *features,
 int engine_features_rootless(const struct strings *controllers,
 			     struct engine_features *features,
 			     struct error *err);
+
+/* Podman 5.4 and later honours requests for CDI devices, but lists none: read
+ * the descriptions in these folders, in /etc/cdi, /var/run/cdi and
+ * ~/.config/cdi if folders is NULL. version: the answer of GET /version, of any
+ * engine. After the functions above. Source: Podman 5.4.0, release notes.
+ */
+int engine_features_add_cdi(const cJSON *version, const char *const *folders,
+			    struct engine_features *features,
+			    struct error *err);
+
+/* The version of the engine's runc, if containers can hang with it; NULL: they
+ * cannot, or the engine does not tell. Borrowed from its answer to GET
+ * /version. Source: opencontainers/runc issue 5208.
+ */
+const char *engine_hanging_runc(const cJSON *version);
 
 struct device_injection {
 	const struct profile *profile;

@@ -6,6 +6,8 @@
 #include "protocol/message/json_get.h"
 
 #include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define CDI_FILES_MAX 256 /* of one folder; with more of them it is skipped */
@@ -224,4 +226,45 @@ int engine_features_read(const cJSON *info, struct engine_features *features,
 	*features = got;
 	memset(&got, 0, sizeof(got));
 	return 0;
+}
+
+int engine_features_add_cdi(const cJSON *version, const char *const *folders,
+			    struct engine_features *features, struct error *err)
+{
+	const char *const system[] = { "/etc/cdi", "/var/run/cdi", NULL };
+	const char *text = json_get_text(version, "Version");
+	const char *home = getenv("HOME");
+	unsigned int major, minor;
+	char own[PATH_MAX];
+
+	if (!engine_is_podman(version) || !text ||
+	    sscanf(text, "%3u.%3u", &major, &minor) != 2 || major < 5 ||
+	    (major == 5 && minor < 4))
+		return 0;
+	for (size_t i = 0; folders ? folders[i] : system[i]; i++)
+		if (read_folder(folders ? folders[i] : system[i],
+				&features->cdi, err) < 0)
+			return -1;
+	if (folders || !home ||
+	    snprintf(own, sizeof(own), "%s/.config/cdi", home) >= PATH_MAX)
+		return 0;
+	return read_folder(own, &features->cdi, err);
+}
+
+const char *engine_hanging_runc(const cJSON *version)
+{
+	const cJSON *component;
+	unsigned int minor, patch;
+
+	cJSON_ArrayForEach(component, json_get(version, "Components"))
+	{
+		const char *name = json_get_text(component, "Name");
+		const char *text = json_get_text(component, "Version");
+
+		if (name && text && !strcmp(name, "runc") &&
+		    sscanf(text, "1.%3u.%3u", &minor, &patch) == 2 &&
+		    ((minor == 3 && patch <= 5) || (minor == 4 && patch <= 1)))
+			return text;
+	}
+	return NULL;
 }

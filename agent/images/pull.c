@@ -24,6 +24,7 @@
 #define CALL_MS 30000
 #define ASK_MS 10000 /* for the digest, which is optional */
 #define TARGET_MAX (REFERENCE_MAX + 80)
+#define PLAIN "server gave HTTP response to HTTPS client"
 #define MIB 1048576.0
 #define GIB (1024 * MIB)
 
@@ -96,6 +97,7 @@ static void classify(struct error *err)
 		{ "no basic auth credentials", ENOENT },
 		{ "no matching manifest", ENOENT },
 		{ "x509:", EACCES },
+		{ PLAIN, EACCES },
 	};
 
 	if (err->code != EIO && err->code != ENOENT && err->code != EACCES)
@@ -195,6 +197,12 @@ static void pull_fail(struct pull *pull, const struct error *failure)
 
 	id_error_explain(&err);
 	classify(&err);
+	if (strstr(err.text, PLAIN))
+		error_prefix(&err,
+			     "the registry has no TLS; it must be listed in "
+			     "the "
+			     "engine's insecure-registries, since Docker 29.10 "
+			     "also one on this machine");
 	if (err.code == ENOSPC && pull_make_room(pull, failure))
 		return;
 	if (err.code == ENOSPC)

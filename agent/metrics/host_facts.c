@@ -277,15 +277,20 @@ static void add_clock(cJSON *facts, const struct host_facts_source *source)
 		       "current_clocksource");
 }
 
-/* Docker is not named: "20.10.24", but "Podman 4.3.1". */
+/* Docker is not named: "20.10.24", but "Podman 4.3.1". A runc that can hang is:
+ * "28.5.0, runc 1.3.3 (can hang)".
+ */
 static void add_engine(cJSON *facts, const cJSON *engine)
 {
 	const char *version = json_get_text(engine, "Version");
+	const char *runc = engine_hanging_runc(engine);
 	char text[128];
 
 	if (version) {
-		snprintf(text, sizeof(text), "%s%s",
-			 engine_is_podman(engine) ? "Podman " : "", version);
+		snprintf(text, sizeof(text), "%s%.60s%s%.30s%s",
+			 engine_is_podman(engine) ? "Podman " : "", version,
+			 runc ? ", runc " : "", runc ? runc : "",
+			 runc ? " (can hang)" : "");
 		sysfs_add(facts, "engine", text);
 	}
 	sysfs_add(facts, "engine_api", json_get_text(engine, "ApiVersion"));

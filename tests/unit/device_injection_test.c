@@ -385,6 +385,74 @@ static void cdi(void)
 	   "not when the engine does not have one for each");
 }
 
+/* The answer to GET /version of this Podman. */
+static cJSON *podman_version(const char *version)
+{
+	char text[200];
+
+	snprintf(text, sizeof(text),
+		 "{\"Version\": \"%s\", \"Components\": [{\"Name\": "
+		 "\"Podman Engine\"}]}",
+		 version);
+	return cJSON_Parse(text);
+}
+
+static void cdi_podman(void)
+{
+	owned(machine_clear) struct machine machine;
+	owned(spec_clear) struct container_spec spec = { 0 };
+	owned(spec_clear) struct container_spec older = { 0 };
+	owned(cJSON_Delete) cJSON *five = podman_version("5.4.0");
+	owned(cJSON_Delete) cJSON *four = podman_version("5.3.9");
+	char folder[100];
+	const char *const folders[] = { folder, "/none", NULL };
+
+	nvidia_make(&machine);
+	lab_file(&machine.lab, "/cdi/nvidia.yaml",
+		 "cdiVersion: 0.5.0\nkind: nvidia.com/gpu\ndevices:\n"
+		 "- name: \"0\"\n- name: \"1\"\n");
+	snprintf(folder, sizeof(folder), "%s/cdi", machine.lab.folder);
+	engine_features_clear(&machine.features);
+	machine.features = features("{\"BuildahVersion\": \"1\"}");
+	is_int(engine_features_add_cdi(four, folders, &machine.features, NULL),
+	       0, "Podman before 5.4");
+	device_injection_apply(&machine.needs, &older, NULL);
+	ok(!older.requests_count, "is not asked for CDI devices");
+	is_int(engine_features_add_cdi(five, folders, &machine.features, NULL),
+	       0, "Podman 5.4");
+	device_injection_apply(&machine.needs, &spec, NULL);
+	ok(spec.requests_count == 1 && !strcmp(spec.requests[0].driver, "cdi"),
+	   "is, by the descriptions that it reads");
+}
+
+static void hanging(void)
+{
+	static const struct {
+		const char *version;
+		bool hangs;
+	} known[] = {
+		{ "1.1.15", false },    { "1.2.9", false },
+		{ "1.3.0", true },      { "1.3.5+ds1", true },
+		{ "1.3.6+ds1", false }, { "1.4.1", true },
+		{ "1.4.2", false },     { "2.3.0", false },
+	};
+	char text[200];
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		owned(cJSON_Delete) cJSON *version = NULL;
+
+		snprintf(text, sizeof(text),
+			 "{\"Components\": [{\"Name\": \"Engine\", \"Version\""
+			 ": \"1.3.1\"}, {\"Name\": \"runc\", \"Version\": "
+			 "\"%s\"}]}",
+			 known[i].version);
+		version = cJSON_Parse(text);
+		ok(!engine_hanging_runc(version) == !known[i].hangs,
+		   "runc %s %s", known[i].version,
+		   known[i].hangs ? "can hang" : "does not hang");
+	}
+}
+
 static void request(void)
 {
 	owned(machine_clear) struct machine machine;
@@ -586,7 +654,7 @@ static void whole_only(void)
 
 int main(void)
 {
-	tap_begin(60);
+	tap_begin(72);
 	test_isolation();
 	test_limits();
 	if (!lab_nodes()) {
@@ -602,6 +670,8 @@ int main(void)
 	runtime();
 	podman();
 	cdi();
+	cdi_podman();
+	hanging();
 	request();
 	sweep_wins();
 	twice();

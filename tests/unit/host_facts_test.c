@@ -88,6 +88,9 @@ static void the_engine(void)
 	cJSON *podman = cJSON_Parse(
 		"{\"Version\": \"4.3.1\", \"Components\": [{\"Name\": 1}, "
 		"{\"Name\": \"Podman Engine\"}]}");
+	cJSON *hangs = cJSON_Parse(
+		"{\"Version\": \"28.5.0\", \"Components\": [{\"Name\": "
+		"\"runc\", \"Version\": \"1.3.3\"}]}");
 	cJSON *odd = cJSON_Parse("{\"Version\": 7, \"ApiVersion\": \"\"}");
 	struct host_facts_source source = { .sys = "/sys",
 					    .proc = "/proc",
@@ -101,6 +104,12 @@ static void the_engine(void)
 	facts = host_facts_read(&source, NULL);
 	is(text_of(facts, "engine"), "Podman 4.3.1", "Podman is named");
 	cJSON_Delete(facts);
+	source.engine = hangs;
+	facts = host_facts_read(&source, NULL);
+	is(text_of(facts, "engine"), "28.5.0, runc 1.3.3 (can hang)",
+	   "so is a runc with a known fault");
+	cJSON_Delete(facts);
+	cJSON_Delete(hangs);
 	source.engine = odd;
 	facts = host_facts_read(&source, NULL);
 	ok(facts && !cJSON_HasObjectItem(facts, "engine") &&
@@ -329,7 +338,7 @@ static void accelerators(void)
 
 int main(void)
 {
-	tap_begin(30);
+	tap_begin(31);
 	the_host();
 	the_engine();
 	if (!mkdtemp(root))
