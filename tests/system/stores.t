@@ -1,0 +1,71 @@
+#!/bin/bash
+# stores.t - one image is one image, whether its engine keeps it in a store of
+# its own or in containerd's, where it has another id.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/system/cluster.sh
+. "$(dirname "$0")/cluster.sh"
+need_root
+cluster_need
+version=$(dockerd --version | grep -oE '[0-9]+' | head -1)
+((version >= 24)) || skip_all "Docker is older than 24"
+
+CLUSTER_NODES=2
+CONTAINERD_STORE='' engine_up e1 || die "no engine"
+CONTAINERD_STORE=1 engine_up e2 || die "no engine with containerd's store"
+must tool_image e1 "$TOOL_IMAGE"
+must copy_image e1 e2 "$TOOL_IMAGE"
+must cluster_keys
+must controller_up
+must agent_up 1
+must agent_up 2
+must nodes_up 2 20
+
+# gang IMAGE: a job on both nodes
+gang()
+{
+	cat >"$BED/gang.yaml" <<-END
+		sweep: gang
+		image: $1
+		nodes: 2
+		retries: 0
+		command: [/tool, print, "10"]
+	END
+	submit "$BED/gang.yaml"
+}
+
+ok '[[ $(dk e1 image inspect --format "{{.Id}}" "$TOOL_IMAGE") != \
+	$(dk e2 image inspect --format "{{.Id}}" "$TOOL_IMAGE") ]]' \
+	"an image has an id of its own on each engine"
+must gang "$TOOL_IMAGE"
+ok 'wait_job $JOB completed 60' "a gang of both runs in it" ||
+	diag "$(job_get "$JOB" .text)"
+must random_image e1 test/first:1 4
+dk e1 save test/first:1 -o "$BED/first.tar"
+dk e1 rmi test/first:1 >/dev/null
+run cli image load "$BED/first.tar"
+is "$rc $err" "0 test/first:1: on 2 of 2 nodes" "a file goes to both"
+run cli image load "$BED/first.tar"
+is "$rc" 0 "again it is there already: $err"
+is "$(cli image list --format json |
+	jq -r '.images[] | select(.name == "test/first:1") | .origin' |
+	sort | uniq -c | xargs)" "2 loaded" "both know that Regatta brought it"
+must gang test/first:1
+ok 'wait_job $JOB completed 60' "a gang of both runs in that, too" ||
+	diag "$(job_get "$JOB" .text)"
+run cli plan "$BED/gang.yaml" --pin
+like "$rc $err" "^2 .*test/first:1 is not known to be from a registry" \
+	"and no digest is given to what cannot be pulled"
+run cli image gc --keep 0
+ok '! { dk e1 image inspect test/first:1 || dk e2 image inspect test/first:1
+	} &>/dev/null' "both may remove it"
+
+must random_image e1 test/other:1 1
+must random_image e2 test/other:1 1
+must gang test/other:1
+ok 'wait_job $JOB failed 60' "two images of one name are no gang's"
+like "$(job_get "$JOB" '"\(.failure) \(.text)"')" \
+	"^preflight .*on n[12] the image test/other:1 is sha256:" \
+	"which is told by name, before the start"
+ok 'wait_for cluster_clean 20' "nothing is left"
+done_testing
