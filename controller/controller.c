@@ -22,6 +22,7 @@
 #include "controller/nodes/node.h"
 #include "controller/retention/retention.h"
 #include "controller/web/web.h"
+#include "protocol/base/bucket.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
@@ -38,8 +39,10 @@
 #include <time.h>
 
 #define TICK_MS 500
-#define STALL_RETRY_MS 500 /* when the store cannot commit */
-#define BUSY_ROWS 8        /* a turn with more writes for several jobs */
+#define REFUSED_MAX 10 /* rows of the audit log for refused peers, at once, */
+#define REFUSED_RATE (1.0 / 60) /* and in a second */
+#define STALL_RETRY_MS 500      /* when the store cannot commit */
+#define BUSY_ROWS 8             /* a turn with more writes for several jobs */
 #define REST_MS 3
 #define WAKE_MS                                                                \
 	5 /* of other work, before waiting requests are looked at again */
@@ -72,7 +75,7 @@ struct controller {
 	bool is_stalled; /* no message is read or sent until a commit works */
 	bool disk_full;  /* the store cannot commit; that is in the log */
 	bool draining;
-	int64_t refused_ms; /* monotonic; last refused peer in the audit */
+	struct bucket refused; /* rows of the audit log for refused peers */
 	int64_t ticked_ms;
 	int64_t drain_until_ms;
 	char status[80];         /* the last that systemd got */
@@ -388,8 +391,8 @@ static void controller_peer_gone(void *arg, struct wire_peer *peer,
 	node_gone(controller, node);
 }
 
-/* The log gets every refusal, the audit log one a second at most, so that no
- * peer can push other entries out of it.
+/* The audit log gets fewer than the log, so that no peer can push other rows
+ * out of it.
  */
 static void controller_log_refusal(void *arg, const char *who, const char *why)
 {
@@ -406,9 +409,8 @@ static void controller_log_refusal(void *arg, const char *who, const char *why)
 	struct error err;
 
 	log_warning("refused %s: %s", who, why);
-	if (clock_mono_ms() - controller->refused_ms < 1000)
+	if (!bucket_take(&controller->refused, clock_mono_ms()))
 		return;
-	controller->refused_ms = clock_mono_ms();
 	if (store_put_audit(controller->store, &row, &err) < 0)
 		log_error("audit: %s", err.text);
 }
@@ -692,6 +694,8 @@ struct controller *controller_new(sd_event *loop,
 		return error_null(error_nomem(err, "controller"));
 	controller->loop = controller->world.loop = sd_event_ref(loop);
 	controller->ticked_ms = clock_mono_ms();
+	controller->refused =
+		bucket_full(REFUSED_MAX, REFUSED_RATE, clock_mono_ms());
 	effects_connect(&controller->world);
 	if (open_state(controller, config, err) < 0 ||
 	    open_wire(controller, config, err) < 0 ||

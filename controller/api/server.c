@@ -2,6 +2,7 @@
 #include "controller/api/server.h"
 #include "controller/cluster/changes.h"
 #include "controller/store/store.h"
+#include "protocol/base/bucket.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/digest.h"
 #include "protocol/base/log.h"
@@ -14,7 +15,8 @@
 #include <string.h>
 #include <sys/queue.h>
 
-#define REFUSALS_MAX 10     /* audited ones of non-operators, per second */
+#define REFUSALS_MAX 10     /* audited ones of non-operators, at once, */
+#define REFUSALS_RATE 0.1   /* and in a second */
 #define WAKE_US 2000        /* of looking for what waits, at once */
 #define AUDIT_TEXT_MAX 4096 /* of a request; a longer one is left out */
 
@@ -37,10 +39,9 @@ struct waiting {
 struct server {
 	struct api api;
 	TAILQ_HEAD(, waiting) waiting;
-	bool due;            /* some of them */
-	bool recheck;        /* check all sessions when the answers are sent */
-	int64_t refusals_ms; /* start of their count */
-	unsigned int refusals;
+	bool due;     /* some of them */
+	bool recheck; /* check all sessions when the answers are sent */
+	struct bucket refusals; /* that may still be audited */
 };
 
 static void waiting_free(struct server *server, struct waiting *waiting)
@@ -57,6 +58,8 @@ struct server *server_new(const struct api *api, struct error *err)
 	if (!server)
 		return error_null(error_nomem(err, "server"));
 	server->api = *api;
+	server->refusals =
+		bucket_full(REFUSALS_MAX, REFUSALS_RATE, clock_mono_ms());
 	TAILQ_INIT(&server->waiting);
 	return server;
 }
@@ -422,15 +425,8 @@ static void leave_out_sealed(cJSON *object)
 static bool too_many_refusals(struct server *server,
 			      const struct wire_peer *peer)
 {
-	int64_t now = clock_mono_ms();
-
-	if (wire_peer_role(peer) == ROLE_OPERATOR)
-		return false;
-	if (now - server->refusals_ms >= 1000) {
-		server->refusals_ms = now;
-		server->refusals = 0;
-	}
-	return ++server->refusals > REFUSALS_MAX;
+	return wire_peer_role(peer) != ROLE_OPERATOR &&
+	       !bucket_take(&server->refusals, clock_mono_ms());
 }
 
 /* Queue a row of the audit log, which is committed with the request's rows. */

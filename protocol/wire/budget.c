@@ -2,21 +2,13 @@
  * may cost a server.
  */
 #include "protocol/wire/budget.h"
+#include "protocol/base/bucket.h"
 #include "protocol/message/message.h"
 
-#include <math.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
-
-/* Messages or microseconds that come back with time. */
-struct bucket {
-	double left; /* below 0: spent before it was there */
-	double rate; /* what comes back in a second */
-	double most; /* that may be left */
-	int64_t filled_ms;
-};
 
 struct budget {
 	char public[KEY_TEXT_SIZE];
@@ -114,15 +106,6 @@ bool budgets_half(const struct budgets *budgets, enum budget_kind kind)
 	return budgets->has[kind] < budget_most[kind].all / 2;
 }
 
-static void bucket_fill(struct bucket *bucket, int64_t now_ms)
-{
-	double seconds = (double)(now_ms - bucket->filled_ms) / 1000;
-
-	bucket->left =
-		fmin(bucket->left + seconds * bucket->rate, bucket->most);
-	bucket->filled_ms = now_ms;
-}
-
 /* How long until there is some. */
 static uint32_t bucket_measure_wait(struct bucket *bucket, int64_t now_ms)
 {
@@ -194,11 +177,7 @@ void budget_leave(struct budget *budget, int64_t now_ms)
 
 bool budget_message(struct budget *budget, int64_t now_ms)
 {
-	bucket_fill(&budget->messages, now_ms);
-	if (budget->messages.left < 1)
-		return false;
-	budget->messages.left -= 1;
-	return true;
+	return bucket_take(&budget->messages, now_ms);
 }
 
 bool budget_timed(const struct budget *budget)

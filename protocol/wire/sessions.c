@@ -2,6 +2,7 @@
  */
 #include "protocol/wire/sessions.h"
 
+#include "protocol/base/bucket.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/loop.h"
 #include "protocol/wire/outgoing.h"
@@ -16,7 +17,12 @@
 
 #define SWEEP_MS 1000  /* how often silent peers are looked for, at most */
 #define HANG_UP_MS 100 /* for the last words to a peer that is dropped */
-#define REPORTS_MAX 20 /* of refusals a second; further ones are counted */
+/* Refusals that are reported at once, and in a second; others are counted, and
+ * told once a minute.
+ */
+#define REPORTS_MAX 20
+#define REPORTS_RATE (1.0 / 3)
+#define REPORT_REST_MS 60000
 
 struct sessions {
 	sd_event *loop;
@@ -36,8 +42,9 @@ struct sessions {
 	uint64_t changes; /* of the keyring, when peers were last held to it */
 	int64_t swept_ms;
 	int64_t resumed_ms; /* silence before this time has no meaning */
-	int64_t report_ms;  /* when the first of these reports was made */
-	unsigned int reports, unreported;
+	struct bucket reports;
+	int64_t unreported_ms; /* since when they are counted */
+	unsigned int unreported;
 };
 
 /* Peers. */
@@ -195,26 +202,24 @@ static void report_rest(struct sessions *sessions, int64_t now)
 {
 	char why[80];
 
-	if (now - sessions->report_ms < 1000)
+	if (!sessions->unreported ||
+	    now - sessions->unreported_ms < REPORT_REST_MS)
 		return;
 	snprintf(why, sizeof(why), "%u more refusals", sessions->unreported);
-	if (sessions->unreported)
-		sessions->handler.refused(sessions->arg, "others", why);
-	sessions->report_ms = now;
-	sessions->reports = sessions->unreported = 0;
+	sessions->unreported = 0;
+	sessions->handler.refused(sessions->arg, "others", why);
 }
 
 /* Many refusals must not fill the log. */
 void sessions_report(struct sessions *sessions, const char *who,
 		     const char *why)
 {
-	report_rest(sessions, clock_mono_ms());
-	if (sessions->reports < REPORTS_MAX) {
-		sessions->reports++;
+	int64_t now = clock_mono_ms();
+
+	if (bucket_take(&sessions->reports, now))
 		sessions->handler.refused(sessions->arg, who, why);
-	} else {
-		sessions->unreported++;
-	}
+	else if (!sessions->unreported++)
+		sessions->unreported_ms = now;
 }
 
 /* Ending a session. */
@@ -523,6 +528,8 @@ struct sessions *sessions_new(sd_event *loop, struct keyring *keyring,
 	sessions->outgoing = outgoing;
 	sessions->handler = *handler;
 	sessions->arg = arg;
+	sessions->reports =
+		bucket_full(REPORTS_MAX, REPORTS_RATE, clock_mono_ms());
 	sessions_set_heartbeat(sessions, WIRE_HEARTBEAT_MS);
 	if (!sessions->sweep)
 		return error_null(error_nomem(err, "timer"));

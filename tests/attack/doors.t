@@ -87,6 +87,23 @@ for job in 0 "$JOB" 99; do
 		"a viewer does not, whatever job ($job) it names"
 done
 
+# ---- refusals ------------------------------------------------------------
+
+STRANGERS=120
+must cli key new "$BED/stranger.key" --name stranger --role viewer \
+	>/dev/null 2>&1
+for ((i = 0; i < STRANGERS; i++)); do
+	timeout 20 "$REGATTA_BUILD/lab/peer" "$REGATTA_CONTROLLER" \
+		"$CLUSTER/controller.key" "$BED/stranger.key" 1 x &
+	strangers+=($!)
+done >/dev/null 2>&1
+wait "${strangers[@]}"
+# shellcheck disable=SC2034 # in conditions
+lines=$(log_of cluster/controller | grep -c "refused 127.0.0.1: key")
+ok '((lines > 0 && lines < 40))' "$STRANGERS strangers are few lines ($lines)"
+lines=$(cli audit -n 1000 --format jsonl | grep -c '"connect"')
+ok '((lines > 0 && lines < 20))' "and fewer rows of the audit log ($lines)"
+
 # ---- folders of others ---------------------------------------------------
 
 must engine_up e1
