@@ -518,6 +518,9 @@ int open_figures(const struct meaning_found *found, struct steps *steps,
 				return -1;
 	if (say_clock(&evidence, remarks, count, err) < 0)
 		return -1;
+	if (found->decimal &&
+	    remark_add(remarks, count, SAID(MEMORY_UNIT, ), err) < 0)
+		return -1;
 	scope = found->scope_open ? scope_of(&evidence) : 0;
 	if (scope > 0)
 		move_to_device(steps);

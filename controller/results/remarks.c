@@ -254,6 +254,11 @@ static const struct {
 		{ "the log does not tell whether its rate is of one device or "
 		  "of all; it is taken as that of all",
 		  "日志没有说明速率是单卡还是全部设备；按全部设备计" } },
+	[REMARK_MEMORY_UNIT] = {
+		"memory-unit",
+		{ "the log gives its memory in MB or GB; they are taken as "
+		  "MiB or GiB",
+		  "日志中的内存以 MB 或 GB 给出；按 MiB 或 GiB 计" } },
 	[REMARK_CLOCK_DIFFERS] = {
 		"clock-differs",
 		{ "the log reports a step time of {0.1} ms, the clock of its "

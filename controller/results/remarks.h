@@ -73,6 +73,7 @@ enum remark_code {
 	REMARK_EPOCHS_GUESSED,
 	REMARK_FIGURE_OPEN, /* its name */
 	REMARK_SCOPE_OPEN,
+	REMARK_MEMORY_UNIT,
 	REMARK_CLOCK_DIFFERS, /* ms, ms by the clock */
 	/* Of a cell and its neighbours. */
 	REMARK_REPEATS_DIFFER, /* repeats, percent, limit */

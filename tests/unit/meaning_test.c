@@ -224,6 +224,9 @@ int main(void)
 			      "09:00:20 step 200 loss 2 step_time 20s\n"
 			      "09:00:40 step 300 loss 2 step_time 20s\n",
 			      "by-meaning clock-differs ");
+		check_remarks("step 1 loss 2 max_mem 3GB\n",
+			      "by-meaning memory-unit ");
+		check_remarks("step 1 loss 2 max_mem 3GiB\n", "by-meaning ");
 		check_remarks("nothing\n", "");
 		numbers_check();
 	}

@@ -153,8 +153,9 @@ static void put_named_rate(struct line_reading *line,
 		      item->quantity.unit.per_device;
 
 	if (own.kind == QUANTITY_PLAIN)
-		own = (struct quantity_unit){ kinds[item->quantity.role], 1,
-					      false };
+		own = (struct quantity_unit){
+			.kind = kinds[item->quantity.role], .factor = 1
+		};
 	put_by_unit(line, item, &own, device);
 }
 
@@ -166,6 +167,7 @@ static void line_put_memory(struct line_reading *line,
 			    const struct quantity_unit *unit)
 {
 	double number = item->number;
+	struct line_pick pick;
 
 	if (unit->kind == QUANTITY_MEBIBYTES)
 		number *= unit->factor;
@@ -173,8 +175,10 @@ static void line_put_memory(struct line_reading *line,
 		number /= 1048576;
 	else if (!(number >= 512 && number < 2e6 && is_whole(number)))
 		return;
+	pick = pick_of(item, number);
+	pick.decimal = unit->decimal;
 	if (number > 0)
-		line_put_number(line, LINE_MEMORY, item, number);
+		line_put(line, LINE_MEMORY, &pick);
 }
 
 static void put_named(struct line_reading *line,

@@ -42,6 +42,7 @@ struct line_pick {
 	double total;             /* NaN: none */
 	double unit_s;            /* of an open time; NaN: open */
 	bool scoped;              /* of a rate: it says of how many devices */
+	bool decimal;             /* of a memory: MB, not MiB */
 	char name[LINE_NAME_MAX]; /* not ended */
 	size_t name_size;
 	char text[LINE_TEXT_MAX + 1]; /* the number as printed; "": too long */

@@ -412,6 +412,7 @@ static int put_taken(struct meaning *meaning, struct fields *names)
 			continue;
 		put_value(meaning, *field, pick->number);
 		keep_name(meaning, pick, taken[i].role);
+		meaning->found.decimal |= pick->decimal;
 		meaning->found.scope_open |= taken[i].value == LINE_TOKENS ||
 					     taken[i].value == LINE_SAMPLES;
 	}

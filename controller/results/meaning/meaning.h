@@ -46,6 +46,7 @@ struct meaning_found {
 	bool fractions;      /* its clocks have fractions of seconds */
 	bool data_time;      /* a time of data stands beside `time` */
 	bool scope_open;     /* a rate says not whether it is of all devices */
+	bool decimal;        /* a memory is in MB or GB */
 	bool begins_late;    /* in a later epoch, of unknown number from 0 */
 	bool epochs_guessed; /* lengths of epochs are those of their last line
 			      */

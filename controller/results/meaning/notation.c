@@ -420,7 +420,7 @@ static void scanner_take(struct scanner *scanner, size_t n, double number)
 		.text = text + scanner->at,
 		.size = n,
 		.total = NAN,
-		.unit = { QUANTITY_PLAIN, 1, false },
+		.unit = { .kind = QUANTITY_PLAIN, .factor = 1 },
 	};
 	char before = mark_before(text, scanner->at);
 
@@ -547,7 +547,7 @@ void notation_value(struct notation *notation, const char *key, size_t key_size,
 	struct notation_item item = {
 		.name = key,
 		.total = NAN,
-		.unit = { QUANTITY_PLAIN, 1, false },
+		.unit = { .kind = QUANTITY_PLAIN, .factor = 1 },
 	};
 	size_t n = notation_number(text, size, &item.number);
 

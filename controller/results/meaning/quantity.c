@@ -140,6 +140,11 @@ static bool units_read(const struct lexicon *lexicon, const struct words *words,
 	return true;
 }
 
+static bool is_memory(enum unit_base base)
+{
+	return base == BASE_MEBIBYTE || base == BASE_MEGABYTE;
+}
+
 static struct quantity_unit unit_of_words(const struct lexicon *lexicon,
 					  const struct words *words,
 					  size_t from, size_t to)
@@ -149,7 +154,7 @@ static struct quantity_unit unit_of_words(const struct lexicon *lexicon,
 		[BASE_TOKEN] = QUANTITY_TOKENS_PER_SECOND,
 		[BASE_SAMPLE] = QUANTITY_SAMPLES_PER_SECOND,
 	};
-	struct quantity_unit unit = { QUANTITY_OTHER, 1, false };
+	struct quantity_unit unit = { .kind = QUANTITY_OTHER, .factor = 1 };
 	struct lexicon_unit first, by[2];
 	size_t count;
 	bool seconds = false, steps = false;
@@ -157,6 +162,7 @@ static struct quantity_unit unit_of_words(const struct lexicon *lexicon,
 	if (!units_read(lexicon, words, from, to, &first, by, &count))
 		return unit;
 	unit.factor = first.factor;
+	unit.decimal = first.base == BASE_MEGABYTE;
 	for (size_t i = 0; i < count; i++) {
 		unit.factor /= by[i].factor;
 		unit.per_device |= by[i].base == BASE_DEVICE;
@@ -166,11 +172,11 @@ static struct quantity_unit unit_of_words(const struct lexicon *lexicon,
 	if (count && seconds + steps + unit.per_device != (int)count)
 		return unit;
 	if (!count)
-		unit.kind = first.base == BASE_SECOND     ? QUANTITY_SECONDS
-			    : first.base == BASE_MEBIBYTE ? QUANTITY_MEBIBYTES
-			    : first.base == BASE_STEP     ? QUANTITY_STEPS
-			    : first.base == BASE_EPOCH    ? QUANTITY_EPOCHS
-							  : QUANTITY_OTHER;
+		unit.kind = first.base == BASE_SECOND  ? QUANTITY_SECONDS
+			    : is_memory(first.base)    ? QUANTITY_MEBIBYTES
+			    : first.base == BASE_STEP  ? QUANTITY_STEPS
+			    : first.base == BASE_EPOCH ? QUANTITY_EPOCHS
+						       : QUANTITY_OTHER;
 	else if (first.base == BASE_SECOND && steps && count == 1)
 		unit.kind = QUANTITY_SECONDS_PER_STEP;
 	else if (seconds && !steps && rates[first.base])
@@ -184,11 +190,12 @@ struct quantity_unit quantity_unit(const struct lexicon *lexicon,
 	struct words words;
 
 	if (size == 1 && *text == '%')
-		return (struct quantity_unit){ QUANTITY_PERCENT, 1, false };
+		return (struct quantity_unit){ .kind = QUANTITY_PERCENT,
+					       .factor = 1 };
 	words_split(&words, text, size);
-	return words.too_many
-		       ? (struct quantity_unit){ QUANTITY_OTHER, 1, false }
-		       : unit_of_words(lexicon, &words, 0, words.count);
+	return words.too_many ? (struct quantity_unit){ .kind = QUANTITY_OTHER,
+							.factor = 1 }
+			      : unit_of_words(lexicon, &words, 0, words.count);
 }
 
 /* Names. */
@@ -440,7 +447,8 @@ static size_t cut_brackets(const struct lexicon *lexicon, const char *text,
 struct quantity quantity_of(const struct lexicon *lexicon, const char *text,
 			    size_t size)
 {
-	struct quantity quantity = { .unit = { QUANTITY_PLAIN, 1, false } };
+	struct quantity quantity = { .unit = { .kind = QUANTITY_PLAIN,
+					       .factor = 1 } };
 	struct words words;
 	size_t end = name_end(text, size), from = 0, segment = 0;
 

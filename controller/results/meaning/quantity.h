@@ -23,6 +23,7 @@ struct quantity_unit {
 	enum quantity_kind kind;
 	double factor; /* to the unit that the kind names */
 	bool per_device;
+	bool decimal; /* MB, by its name, is a power of ten */
 };
 
 /* What a text before a number says. */

@@ -64,6 +64,7 @@ enum unit_base {
 	BASE_SAMPLE,
 	BASE_DEVICE,
 	BASE_MEBIBYTE,
+	BASE_MEGABYTE, /* its name may mean a power of ten */
 	UNIT_BASES
 };
 
