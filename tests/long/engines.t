@@ -94,6 +94,7 @@ for test in run gang; do
 	again "system/$test" CONTAINERD_STORE=
 	again "system/$test" TEST_ENGINE=podman
 done
+again system/cdi CDI_FOLDER="$root/etc/cdi"
 again chaos/engine CONTAINERD_STORE=1
 again system/image CONTAINERD_STORE=
 again system/failures TEST_ENGINE=podman
