@@ -23,8 +23,10 @@ static double averaged_mean(const struct averaged *repeats,
 	struct mean mean = { 0 };
 
 	for (size_t i = 0; i < repeats->count; i++) {
-		double number = *(const double *)((char *)repeats->of[i] +
-						  field->offset);
+		double number =
+			*(const double *)(const void *)((const char *)
+								repeats->of[i] +
+							field->offset);
 
 		if (isfinite(number))
 			mean_add(&mean, number);
@@ -108,7 +110,8 @@ static int average(const struct schema *schema, const struct averaged *repeats)
 		const struct field *field = &schema->fields[i];
 
 		if (field->kind == FIELD_DOUBLE)
-			*(double *)((char *)repeats->of[0] + field->offset) =
+			*(double *)(void *)((char *)repeats->of[0] +
+					    field->offset) =
 				averaged_mean(repeats, field);
 		else if (field->kind == FIELD_MAP)
 			average_map(repeats, field);

@@ -94,14 +94,12 @@ struct report_figure {
 	const char *name; /* in CSV and JSON, which never changes; NULL: not
 			     there */
 	struct member member;
-	struct rate (*rate)(
-		const struct report_row *row); /* instead of a
-						  member: its value, */
-	bool is_unit;                          /* or its unit */
-	bool measured;                         /* only of completed rows */
-	bool time;    /* milliseconds since 1970; 0: unknown */
-	bool counted; /* 0: unknown */
-	enum cell_text says;
+	/* Instead of a member: its value, or with is_unit its unit. */
+	struct rate (*rate)(const struct report_row *row);
+	bool is_unit;
+	bool measured; /* only of completed rows */
+	bool time;     /* milliseconds since 1970; 0: unknown */
+	bool counted;  /* 0: unknown */
 	bool optional; /* a column only if a row has it */
 	bool flagged;  /* marked when the row has flags */
 	bool labelled; /* left out when labels say it */
@@ -121,6 +119,7 @@ struct report_figure {
 
 	const char *published; /* name of the column there; NULL: none */
 	enum published_style style;
+	enum cell_text says;
 };
 
 /* All figures in the order of CSV; NULL past the last. */
