@@ -180,22 +180,31 @@ static int report_put(const struct report_about *about,
 	return writer_end(&to, err);
 }
 
+/* Does a spreadsheet take what begins here for a formula? Some split lines at
+ * semicolons or tabs instead of commas, and know no quotes within a field.
+ */
+static bool csv_is_formula(const char *text, size_t at)
+{
+	return strchr("=+-@\t\r", text[at]) &&
+	       (!at || strchr(";\t\r\n", text[at - 1]));
+}
+
 /* A field in quotes if it needs them, as RFC 4180 says. What a spreadsheet
  * would take for a formula gets an apostrophe, which makes it a text there.
  */
 static int csv_text(struct buffer *out, const char *text, struct error *err)
 {
-	const char *guard = *text && strchr("=+-@\t\r", *text) ? "'" : "";
+	const char *quote = strpbrk(text, ",\"\r\n") ? "\"" : "";
 
-	if (!strpbrk(text, ",\"\r\n"))
-		return buffer_printf(out, err, "%s%s", guard, text);
-	if (buffer_printf(out, err, "\"%s", guard) < 0)
+	if (buffer_text(out, quote, err) < 0)
 		return -1;
-	for (; *text; text++)
-		if (buffer_append(out, *text == '"' ? "\"\"" : text,
-				  *text == '"' ? 2 : 1, err) < 0)
+	for (size_t i = 0; text[i]; i++)
+		if ((csv_is_formula(text, i) &&
+		     buffer_text(out, "'", err) < 0) ||
+		    buffer_append(out, text[i] == '"' ? "\"\"" : &text[i],
+				  text[i] == '"' ? 2 : 1, err) < 0)
 			return -1;
-	return buffer_append(out, "\"", 1, err);
+	return buffer_text(out, quote, err);
 }
 
 static void csv_title(struct writer *to, const char *title,

@@ -45,6 +45,7 @@ join n3 "$token"
 like "$rc $err" "no uses left" "the token lets nobody else in"
 ok '! grep -qr "${token##*,}" "$CLUSTER/controller"' \
 	"its secret is nowhere in the controller's state"
+ok '! grep -qr --include="*.log" "${token##*,}" "$BED"' "nor in any log"
 join n3 "${token%?????}AAAAA"
 like "$rc $err" "^3? ?.*(does not know this token|key)" \
 	"nor does one that nobody made"

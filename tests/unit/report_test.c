@@ -201,7 +201,9 @@ static void test_formulas(void)
 		"\"state\":\"failed\",\"failure\":\"exit\","
 		"\"text\":\"@SUM(1,2)\"},"
 		"{\"job\":2,\"cell\":\"-2+3\",\"state\":\"completed\","
-		"\"result\":{\"loss\":{\"last\":-1.5}}}]";
+		"\"result\":{\"loss\":{\"last\":-1.5}}},"
+		"{\"job\":3,\"cell\":\"x;=1+1\",\"state\":\"failed\","
+		"\"failure\":\"exit\",\"text\":\"a\\n+1;b-2\"}]";
 	owned(buffer_clear) struct buffer out;
 	struct report_rows rows = rows_of_text(text);
 
@@ -211,6 +213,8 @@ static void test_formulas(void)
 	   "a text that a spreadsheet would run has an apostrophe");
 	ok(strstr(out.data, ",\"'@SUM(1,2)\","), "inside of its quotes");
 	ok(strstr(out.data, ",'-2+3,"), "also one that looks like a sum");
+	ok(strstr(out.data, ",x;'=1+1,") && strstr(out.data, "\"a\n'+1;b-2\""),
+	   "or where some split lines and fields");
 	ok(strstr(out.data, ",-1.5,"), "but a number is a number");
 	report_rows_clear(&rows);
 }
