@@ -13,7 +13,9 @@ mkdir -p "$folder/root/bin"
 mounts="mounts: [{host: $BED/host, write: true}]"
 policy() # LINE...
 {
-	printf '%s\n' "$mounts" "$@" >"$BED/policy.yaml"
+	# Podman's registries of the test bed are named, too.
+	printf '%s\n' "$mounts" 'insecure_registries: [loopback, 10.77.0.1]' \
+		"$@" >"$BED/policy.yaml"
 }
 policy
 unset REGATTA_AGENT_POLICY

@@ -96,6 +96,7 @@ for test in run gang; do
 done
 again system/cdi CDI_FOLDER="$root/etc/cdi"
 again chaos/engine CONTAINERD_STORE=1
+again attack/build CONTAINERD_STORE=1
 again system/image CONTAINERD_STORE=
 again system/failures TEST_ENGINE=podman
 done_testing
