@@ -302,6 +302,11 @@ int extract_finish(struct extract *extract, struct error *err)
 	extract->skipping = false;
 	buffer_clear(&extract->partial);
 	steps_check_rates(&extract->steps);
+	/* Versions of a program count epochs from 0 or from 1. */
+	if (rc == 0 && extract->steps.epochs.late &&
+	    !extract->steps.epochs.from_zero && !extract->remark_count)
+		rc = remark_add(&extract->remarks, &extract->remark_count,
+				SAID(BEGINS_LATE, ), err);
 	if (rc == 0 && extract->meaning && !extract->remark_count)
 		rc = open_figures(meaning_found(extract->meaning),
 				  &extract->steps, &extract->remarks,

@@ -56,6 +56,7 @@ struct steps {
 		uint64_t low;   /* the first step of an epoch */
 		uint64_t last;  /* step of this epoch */
 		bool from_zero; /* an epoch 0 was there */
+		bool late;      /* a later one, where it would be the first */
 		double length; /* if only the ends of epochs are printed; else 0
 				*/
 	} epochs;

@@ -231,6 +231,16 @@ int main(void)
 		numbers_check();
 	}
 	extract_rules_free(rules);
+	/* Its older versions count epochs from 1. */
+	rules = catalog ? format_rules(catalog, "lightning") : NULL;
+	if (rules) {
+		check_remarks("Epoch 1: 42%|#| 42/99 [00:01<00:02, 28it/s]\n",
+			      "begins-late ");
+		check_remarks("Epoch 0: 42%|#| 42/99 [00:01<00:02, 28it/s]\n"
+			      "Epoch 1: 42%|#| 42/99 [00:01<00:02, 28it/s]\n",
+			      "");
+	}
+	extract_rules_free(rules);
 	catalog_free(catalog);
 	return tap_done();
 }

@@ -55,8 +55,7 @@ static const char *const base_names[UNIT_BASES + 1] = {
 	[BASE_SECOND] = "second",     [BASE_STEP] = "step",
 	[BASE_EPOCH] = "epoch",       [BASE_TOKEN] = "token",
 	[BASE_SAMPLE] = "sample",     [BASE_DEVICE] = "device",
-	[BASE_MEBIBYTE] = "mebibyte",
-	[BASE_MEGABYTE] = "megabyte",
+	[BASE_MEBIBYTE] = "mebibyte", [BASE_MEGABYTE] = "megabyte",
 };
 
 const char *meaning_role_name(enum meaning_role role)
