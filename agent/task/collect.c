@@ -363,7 +363,10 @@ static void begin_path(struct collect *collect)
 	if (collect->incoming)
 		again_in(collect, 0);
 	else
-		not_there(collect, err.text);
+		not_there(collect, err.code == ELOOP || err.code == EINVAL
+					   ? "the command left something else "
+					     "in the place of the tar file"
+					   : err.text);
 }
 
 static int collect_timer_run(sd_event_source *source, uint64_t usec, void *arg)
