@@ -23,6 +23,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -475,6 +476,32 @@ static bool ssh_open(struct init *init, const char *in)
 	return init->ssh;
 }
 
+/* Wait until the agent has taken the secrets out of the start file. false: told
+ * to end instead.
+ */
+static bool taken_wait(struct init *init, const char *in)
+{
+	enum { OFTEN_MS = 2 };
+	int64_t end = clock_mono_ms() + INIT_TAKEN_MS;
+	struct stat st;
+	int fd;
+
+	if (!init->start.secret.count)
+		return true;
+	fd = openat(init->out, "read", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	if (fd >= 0)
+		close(fd);
+	while (stat(in, &st) == 0 && st.st_size && clock_mono_ms() < end) {
+		int signal = signal_wait(init, clock_mono_ms() + OFTEN_MS);
+
+		if (signal == SIGTERM || signal == SIGINT) {
+			fail(init, 128 + signal, signal);
+			return false;
+		}
+	}
+	return true;
+}
+
 static int init_run(struct init *init, const char *in, const char *secrets)
 {
 	struct record *record = &init->record;
@@ -493,7 +520,7 @@ static int init_run(struct init *init, const char *in, const char *secrets)
 		 !(init->output =
 			   output_files_new(&init->start, record, init->out)))
 		out_of_memory(init);
-	else
+	else if (taken_wait(init, in))
 		start_first(init);
 	init_run_loop(init);
 	init_sweep(init);

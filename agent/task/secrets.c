@@ -43,6 +43,14 @@ static int add_one(const struct registry_login *login, const char *name,
 	return buffer_append(out, "", 1, err);
 }
 
+bool task_secrets_any(const struct task_spec *spec)
+{
+	for (size_t i = 0; i < spec->logins_count; i++)
+		if (login_variable(&spec->logins[i]))
+			return true;
+	return false;
+}
+
 bool task_secrets_files(const struct task_spec *spec)
 {
 	for (size_t i = 0; i < spec->logins_count; i++)

@@ -1,7 +1,7 @@
 /* secrets.h - the sealed variables and files of a task's container.
  *
- * They are written only to in/start, which only root may read. They are in
- * neither the engine's view of the container nor the task's spec.
+ * They are written only to in/start, until regatta-init has read it. They are
+ * in neither the engine's view of the container nor the task's spec.
  */
 #ifndef AGENT_TASK_SECRETS_H
 #define AGENT_TASK_SECRETS_H
@@ -14,7 +14,8 @@
  */
 int task_secrets_check(const struct task_spec *spec, struct error *err);
 
-/* Is one of them a file of the container? */
+/* Has it any? Is one of them a file of the container? */
+bool task_secrets_any(const struct task_spec *spec);
 bool task_secrets_files(const struct task_spec *spec);
 
 /* Append a record env=NAME=VALUE for each, or secret=NAME=VALUE for a file

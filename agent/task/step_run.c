@@ -1,5 +1,6 @@
 /* step_run.c - watches a task's command while it runs.
  */
+#include "agent/task/secrets.h"
 #include "agent/task/task_internal.h"
 #include "protocol/base/log.h"
 #include "protocol/hardware/sample_format.h"
@@ -9,6 +10,28 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
+
+/* Once regatta-init has read its start file, nobody else may: an empty one
+ * takes the place of secrets. It says so, and waits, where they are files; else
+ * there is the output of the first process.
+ */
+static void start_secrets_drop(struct task *task)
+{
+	struct spool *spool = task->services->spool;
+	char output[64];
+	struct error err;
+
+	snprintf(output, sizeof(output), "rank-%u.log", task->spec.first_rank);
+	if (task->secrets_dropped || !task_secrets_any(&task->spec) ||
+	    (!spool_has(spool, &task->id, SPOOL_OUT, "read") &&
+	     !spool_has(spool, &task->id, SPOOL_OUT, output)))
+		return;
+	task->secrets_dropped = true;
+	if (spool_write(spool, &task->id, SPOOL_IN, "start", "", 0, &err) < 0)
+		log_warning("secrets stay in the start file job=%" PRIu64
+			    " rank=%u: %s",
+			    task->id.job, task->id.rank, err.text);
+}
 
 static int task_watch_run(sd_event_source *source,
 			  const struct inotify_event *event, void *arg)
@@ -21,6 +44,9 @@ static int task_watch_run(sd_event_source *source,
 		step_release(task, 0);
 		return 0;
 	}
+	if (event->len &&
+	    (!strncmp(event->name, "rank-", 5) || !strcmp(event->name, "read")))
+		start_secrets_drop(task);
 	/* The record is only a hint; the engine reports the end. */
 	if (event->len && !strcmp(event->name, "exit.json"))
 		step_record_seen(task);
@@ -139,6 +165,7 @@ void step_run(struct task *task)
 {
 
 	step_watch(task);
+	start_secrets_drop(task);
 	step_sample(task);
 	limit_writes(task);
 	step_carry_commands(task);

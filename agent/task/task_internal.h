@@ -97,10 +97,11 @@ struct task {
 	struct gang_ssh *ssh; /* while the command runs; NULL: not requested */
 	char reason[200];     /* why it was stopped, in words; or "" */
 	char init_path[CONTAINER_INIT_SIZE]; /* if this agent creates it */
-	bool engine_started; /* the engine reports that it runs */
-	bool forged;         /* another file was in the record's place */
-	bool evidence_stops; /* tools may pause the processes */
-	bool aborted;        /* its stacks were requested before the stop */
+	bool engine_started;  /* the engine reports that it runs */
+	bool forged;          /* another file was in the record's place */
+	bool evidence_stops;  /* tools may pause the processes */
+	bool secrets_dropped; /* from its start file */
+	bool aborted;         /* its stacks were requested before the stop */
 	struct exit_status outcome;
 	struct rank_end *ends; /* of its processes, by the record */
 	size_t ends_count;

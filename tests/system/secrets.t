@@ -30,7 +30,8 @@ secrets:
   OTHER: {from: file, file: $BED/mine/token}
   THIRD: {from: stdin}
   FOURTH: {from: env, as: file}
-command: [/tool, into, /host/part, ",", env, ",", into, "-", ",",
+command: [/tool, into, /host/start, ",", show, /regatta/in/start, ",",
+  into, "-", ",", into, /host/part, ",", env, ",", into, "-", ",",
   into, /host/kept, ",", show, /run/secrets/FOURTH, ",", into, "-", ",",
   rename, /host/part, /host/env, ",", wait, /host/go]
 END
@@ -61,12 +62,16 @@ like "$err" "env.HF_TOKEN looks like a secret" "a careless variable is told"
 ok '[[ $err != *env.PLAIN* ]]' "others are not"
 ok 'wait_job $JOB running 30' "its job runs"
 must wait_for '[[ -s $BED/host/env ]]' 20
+is "$(cat "$BED/host/start")" "" "it finds nothing in the file that it started from"
 is "$(grep -E '^(WANDB_API_KEY|OTHER|THIRD)=' "$BED/host/env" | sort)" \
 	"$(printf '%s\n' "OTHER=$second" "THIRD=$third" "WANDB_API_KEY=$first")" \
 	"the command has them, without the line's end"
 is "$(<"$BED/host/kept")" "$fourth" "and one as a file"
 is "$(grep -c "^FOURTH" "$BED/host/env")" 0 "which is no variable"
 rm "$BED/host/env" "$BED/host/kept"
+ok 'wait_for "! grep -rqE \"$first|$second|$third|$fourth\" \
+	\"$CLUSTER/n1/spool\"" 10' \
+	"while it runs, they are in no file of the node"
 inspected=$(dk e1 inspect "$(task_container "$JOB")")
 is "$(jq -r '.[0].HostConfig.Tmpfs | keys[]' <<<"$inspected")" /run/secrets \
 	"the file is in memory"
