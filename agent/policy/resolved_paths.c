@@ -2,6 +2,7 @@
  */
 #include "agent/policy/resolved_paths.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -43,7 +44,10 @@ int resolved_paths_open(struct resolved_paths *paths, const char *path)
 	paths->items = grown;
 	grown += paths->count++;
 	grown->path = copy;
-	grown->fd = open(path, O_PATH | O_CLOEXEC);
+	/* A folder that autofs mounts is mounted only if a folder is wanted. */
+	grown->fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (grown->fd < 0 && errno == ENOTDIR)
+		grown->fd = open(path, O_PATH | O_CLOEXEC);
 	return grown->fd;
 }
 

@@ -595,8 +595,7 @@ static int check_status(const struct release_check *check, int process,
 	    file_read(process, "uid_map", &uids, err) < 0 ||
 	    file_read(process, "gid_map", &gids, err) < 0)
 		return -1;
-	if (!status.size || !uids.size || !gids.size ||
-	    !status_number(status.data, uids.data, "Uid", 1, &uid) ||
+	if (!status_number(status.data, uids.data, "Uid", 1, &uid) ||
 	    !status_number(status.data, gids.data, "Gid", 1, &gid))
 		return error_set(err, EPROTO, "status: not valid");
 	if (release_check_user(check, uid, gid, err) < 0 ||
@@ -646,7 +645,7 @@ static int process_open(pid_t pid, struct error *err)
 	process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (process < 0 || file_read(process, "status", &status, err) < 0)
 		return error_set(err, ESRCH, "%s: no such process", path);
-	numbers = sysfs_line(status.size ? status.data : "", "NSpid", ':');
+	numbers = sysfs_line(status.data, "NSpid", ':');
 	last = numbers ? strrchr(numbers, '\t') : NULL;
 	if (!last || strcmp(last, "\t1") != 0)
 		return error_set(err, ESRCH,
