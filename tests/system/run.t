@@ -18,7 +18,7 @@ mkdir host
 daemons()
 {
 	grep -lszF "$BED/$1/" /proc/[0-9]*/cmdline | while read -r file; do
-		[[ $({ tr '\0' ' ' <"$file"; } 2>/dev/null) == *regatta-[ac]* ]] &&
+		[[ $({ tr '\0' ' ' <"$file"; } 2>/dev/null) =~ regatta-(agent|controller) ]] &&
 			echo "${file//[!0-9]/}"
 	done
 }
