@@ -141,6 +141,9 @@ int spec_key(const struct job_spec *spec, char key[SPEC_KEY_SIZE],
 	content.same_nodes = false;
 	content.same_driver = content.foreign_allowed = false;
 	content.until = (struct until_spec){ 0 };
+	content.stop_failures = 0;
+	content.stop_share = 0;
+	content.stop_never = false;
 	content.race = (struct race_spec){ .heat = spec->race.heat };
 	digest_init(&to);
 	if (put_fields(&to, &job_spec_schema, &content, err) < 0)

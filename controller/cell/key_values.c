@@ -228,6 +228,22 @@ static int read_until(const struct value *const *values,
 	return 0;
 }
 
+static int read_stop(const struct value *value, struct job_spec *spec,
+		     struct error *err)
+{
+	if (!value)
+		return 0;
+	spec->stop_never = !strcmp(value_text(value), "off");
+	if (spec->stop_never)
+		return 0;
+	return strchr(value_text(value), '%')
+		       ? value_share(value, &spec->stop_share, err)
+		       : value_u32(value,
+				   (uint32_t)key_rules[KEY_STOP_AFTER].min,
+				   (uint32_t)key_rules[KEY_STOP_AFTER].max,
+				   &spec->stop_failures, err);
+}
+
 static int read_after(const struct value *const *values, struct job_spec *spec,
 		      struct error *err)
 {
@@ -266,6 +282,7 @@ static int read_others(const struct value *const *values, struct cell *cell,
 	if (read_split(values[KEY_PARALLEL_SPLIT], &cell->shape, err) < 0 ||
 	    read_labels(values[KEY_LABELS], &cell->spec, err) < 0 ||
 	    read_until(values, &cell->spec.until, err) < 0 ||
+	    read_stop(values[KEY_STOP_AFTER], &cell->spec, err) < 0 ||
 	    read_after(values, &cell->spec, err) < 0 ||
 	    (values[KEY_RACE] &&
 	     race_key_read(values[KEY_RACE], cell, err) < 0))

@@ -9,6 +9,7 @@
 #include "controller/cluster/active_job.h"
 #include "protocol/message/rate.h"
 
+struct failure_budget;
 struct hang_watch;
 struct sweep_image;
 struct trial;
@@ -127,8 +128,9 @@ struct job {
 	LIST_HEAD(, follow) followers;
 	bool due; /* in jobs->due */
 	TAILQ_ENTRY(job) by_due;
-	struct sweep_image *image; /* that it needs */
-	bool image_needed;         /* it is counted in image */
+	struct failure_budget *budget; /* of its sweep */
+	struct sweep_image *image;     /* that it needs */
+	bool image_needed;             /* it is counted in image */
 };
 
 /* Add it to the table; remove it. ENOMEM. */

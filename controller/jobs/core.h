@@ -44,6 +44,10 @@ struct jobs {
 	TAILQ_HEAD(, race_sweep) races_due;
 	/* gang.c */
 	bool schedule_due;
+	/* failure_budget.c: a tsearch(3) tree; one of them stops its sweep. */
+	void *budgets;
+	bool stops;
+	/* gang.c */
 	bool elsewhere; /* a job waits for nodes where it did not fail */
 	/* node_commands.c */
 	size_t waiting; /* tasks with `waits` */

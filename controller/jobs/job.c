@@ -10,6 +10,7 @@
 #include "controller/jobs/blame.h"
 #include "controller/jobs/core.h"
 #include "controller/jobs/dependencies.h"
+#include "controller/jobs/failure_budget.h"
 #include "controller/jobs/race_rows.h"
 #include "controller/logs/log_formats.h"
 #include "controller/logs/log_reader.h"
@@ -73,7 +74,9 @@ static struct job *job_new(struct jobs *jobs, uint64_t id, uint64_t sweep,
 	job->image = sweep_image_get(jobs->images, sweep, spec, err);
 	if (!job->image)
 		return NULL;
-	if (job_list(jobs->table, job, err) < 0) {
+	job->budget = failure_budget_get(jobs, sweep, err);
+	if (!job->budget || job_list(jobs->table, job, err) < 0) {
+		failure_budget_drop(jobs, job->budget);
 		sweep_image_drop(jobs->images, job->image);
 		return NULL;
 	}
@@ -98,6 +101,7 @@ void job_forget(struct job *job)
 	count_image(job, false);
 	job_drop_gang(job);
 	sweep_image_drop(job->jobs->images, job->image);
+	failure_budget_drop(job->jobs, job->budget);
 	job_unlist(job->jobs->table, job);
 	job_free(job);
 }
@@ -284,6 +288,7 @@ static void job_enter_state(struct job *job, enum job_event event,
 		repeats_ended(job);
 		race_ended(job);
 		dependencies_ended(job);
+		failure_budget_ended(job);
 		logins_ended(job->jobs->logins, job->sweep);
 	}
 }

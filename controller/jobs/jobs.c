@@ -8,6 +8,7 @@
 #include "controller/jobs/adaptive_repeats.h"
 #include "controller/jobs/core.h"
 #include "controller/jobs/dependencies.h"
+#include "controller/jobs/failure_budget.h"
 #include "controller/jobs/gang.h"
 #include "controller/jobs/hang.h"
 #include "controller/jobs/job.h"
@@ -179,8 +180,38 @@ static void settle_dependencies(struct jobs *jobs)
 		jobs->effects->turn(jobs->effects->arg);
 }
 
+/* Sweeps of which too many jobs failed. */
+struct stopping {
+	uint64_t sweep;
+	char text[BUDGET_TEXT];
+	bool unstored;
+};
+
+static void stop_queued(struct job *job, void *arg)
+{
+	struct stopping *stopping = arg;
+
+	if (job->sweep == stopping->sweep && job->state == JOB_QUEUED &&
+	    gang_exception(job, FAILURE_SKIPPED, 0, stopping->text) < 0)
+		stopping->unstored = true;
+}
+
+/* What cannot be stored now is done by the next call. */
+static void stop_sweeps(struct jobs *jobs)
+{
+	struct stopping stopping = { 0 };
+
+	while ((stopping.sweep = failure_budget_stops(jobs, stopping.text))) {
+		job_each(jobs->table, stop_queued, &stopping);
+		if (stopping.unstored)
+			return;
+		failure_budget_stopped(jobs, stopping.sweep);
+	}
+}
+
 void jobs_decide(struct jobs *jobs)
 {
+	stop_sweeps(jobs);
 	settle_dependencies(jobs);
 	gang_schedule(jobs);
 }

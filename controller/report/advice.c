@@ -56,8 +56,8 @@ static const char *const advice[FAILURES][LANGUAGES] = {
 		"查看 regatta logs 的末尾；扫描文件中的 `steps` 须等于训练"
 		"的步数" },
 	[FAILURE_SKIPPED] = {
-		"run regatta retry for the job on which it depends",
-		"先对其依赖的作业执行 regatta retry" },
+		"run regatta retry, first for the job on which it depends",
+		"执行 regatta retry；若依赖其他作业，先对该作业执行" },
 };
 /* clang-format on */
 

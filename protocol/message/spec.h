@@ -219,6 +219,13 @@ struct job_spec {
 				 different ones are a warning */
 	bool foreign_allowed; /* as in task_spec */
 	struct until_spec until;
+	/* Failures of commands that stop the sweep (failure_budget.h of the
+	 * controller): so many, or such a share of its jobs; never; all zero:
+	 * by its first jobs alone.
+	 */
+	uint32_t stop_failures;
+	double stop_share;
+	bool stop_never;
 	struct race_spec race;
 	struct container_spec container;
 	struct layout_spec layout;

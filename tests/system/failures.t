@@ -180,6 +180,37 @@ must proxy_pass slow
 must wait_job "$JOB" completed 30
 ok 'log_is $JOB 1 0 print 1000' "a pull goes on when the registry does"
 
+# A command that fails always: its sweep stops. ends FAILURE: jobs that ended so
+ends()
+{
+	jobs_get "$SWEEP" "map(select(.failure == \"$1\")) | length"
+}
+must submit_tool wrong repeat=500 exit 1
+must wait_sweep "$SWEEP" 60
+ok '(( $(ends exit) >= 10 && $(ends exit) <= 12 ))' \
+	"of 500 cells that exit 1, no more than 12 run"
+is "$(($(ends exit) + $(ends skipped)))" 500 "the others are skipped"
+like "$(jobs_get "$SWEEP" '.[-1].text')" \
+	"the sweep stopped: its first 10 jobs exited with code 1; regatta retry $SWEEP" \
+	"and say what to do"
+must submit_tool mixed stop_after=off repeat=13 exit 1
+must wait_sweep "$SWEEP" 60
+is "$(ends exit)" 13 "with stop_after: off all run"
+must submit_tool three stop_after=3 repeat=9 exit 1
+must wait_sweep "$SWEEP" 60
+ok '(( $(ends exit) >= 3 && $(ends exit) <= 5 ))' "stop_after: 3 is kept"
+must submit_tool share stop_after=50% repeat=9 exit 1
+must wait_sweep "$SWEEP" 60
+ok '(( $(ends exit) >= 5 && $(ends exit) <= 7 ))' "and a share of all jobs"
+run cli retry "$SWEEP"
+must wait_for '(( $(jobs_get "$SWEEP" "map(select(.attempt == 2)) | length") == 9 ))' 30
+must wait_sweep "$SWEEP" 60
+ok '(( $(ends exit) >= 5 && $(ends exit) <= 7 ))' "a retry counts anew"
+sed -i 's/^stop_after: .*/stop_after: 0/' "$BED/host/share.yaml"
+run cli submit "$BED/host/share.yaml"
+is "$rc" 2 "stop_after: 0 is refused"
+like "$err" 'stop_after' "with its line: $err"
+
 ok 'wait_for cluster_clean 20' "nothing is left on the nodes"
 ok '[[ $(dk e1 network ls -q --filter type=custom) == "" ]]' "no network either"
 done_testing
