@@ -62,8 +62,11 @@ static int list_addresses(struct variables *variables,
 
 		if (buffer_printf(plain, err, "%s%s", i ? "," : "", address) <
 			    0 ||
-		    buffer_printf(json, err, "%s\"%s:%u\"", i ? ", " : "[",
-				  address, rendezvous->port) < 0)
+		    buffer_printf(json, err,
+				  strchr(address, ':') ? "%s\"[%s]:%u\""
+						       : "%s\"%s:%u\"",
+				  i ? ", " : "[", address,
+				  rendezvous->port) < 0)
 			return -1;
 	}
 	return buffer_text(json, "]", err);
@@ -165,6 +168,16 @@ static const char *placeholder(const char *text,
 	return NULL;
 }
 
+/* Append a value. An IPv6 address before a colon and a port gets brackets. */
+static int command_add_value(struct buffer *out, const char *value, char next,
+			     struct error *err)
+{
+	bool brackets =
+		next == ':' && strchr(value, ':') && address_valid(value);
+
+	return buffer_printf(out, err, brackets ? "[%s]" : "%s", value);
+}
+
 /* Append the text with its placeholders filled. */
 static int add_filled(struct buffer *out, const char *text,
 		      const struct variables *variables, struct error *err)
@@ -180,7 +193,7 @@ static int add_filled(struct buffer *out, const char *text,
 			end = next + 2;
 		}
 		if (buffer_append(out, text, plain, err) < 0 ||
-		    (value && buffer_text(out, value, err) < 0))
+		    (value && command_add_value(out, value, *end, err) < 0))
 			return -1;
 		text = next ? end : text + plain;
 	}

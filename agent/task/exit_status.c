@@ -53,6 +53,19 @@ static const struct exit_process *first_failed(const struct exit_record *record)
 	return first;
 }
 
+/* The signal that a shell tells by this code of a command (sh(1)); 0: none. */
+static int code_signal(uint32_t code)
+{
+	static const int told[] = { SIGHUP,  SIGINT,  SIGQUIT, SIGILL,
+				    SIGTRAP, SIGABRT, SIGBUS,  SIGFPE,
+				    SIGKILL, SIGSEGV, SIGPIPE, SIGTERM };
+
+	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++)
+		if (code == 128U + (unsigned int)told[i])
+			return told[i];
+	return 0;
+}
+
 void exit_status_from_record(struct exit_status *outcome,
 			     const struct exit_record *record, bool launches,
 			     enum failure ordered)
@@ -89,6 +102,13 @@ void exit_status_from_record(struct exit_status *outcome,
 		conclude(outcome, FAILURE_EXIT,
 			 "%s %u was ended by signal %u (%s)", what, rank,
 			 record->signal, strsignal((int)record->signal));
+	else if (code_signal(record->exit_code))
+		conclude(outcome, FAILURE_EXIT,
+			 "%s %u exited with code %u, by which a shell tells "
+			 "signal %d (%s)",
+			 what, rank, record->exit_code,
+			 code_signal(record->exit_code),
+			 strsignal(code_signal(record->exit_code)));
 	else if (record->exit_code)
 		conclude(outcome, FAILURE_EXIT, "%s %u exited with code %u",
 			 what, rank, record->exit_code);

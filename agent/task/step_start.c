@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#define LOST_MAX 3        /* times that a container is created again */
 #define INIT_TRIES_MAX 30 /* a second apart, until regatta-init begins */
 #define START_MS 120000   /* start may load gigabytes of image metadata */
 #define HOSTFILE_MAX (4 << 20)
@@ -200,6 +201,44 @@ void step_release(struct task *task, pid_t pid)
 		task_event(task, EVENT_STARTED);
 }
 
+/* The container is there again; or somebody stopped the task meanwhile. */
+static void create_again_done(void *arg, const struct error *err, cJSON *answer)
+{
+	struct task *task = arg;
+
+	task->creating = NULL;
+	if (task->step == STEP_REMOVE)
+		step_remove(task);
+	else if (task->step != STEP_START)
+		return;
+	else if (!err || err->code == EEXIST)
+		step_start(task);
+	else if (engine_away(err))
+		step_inspect(task);
+	else
+		step_fail(task, FAILURE_CREATE, err);
+}
+
+/* Somebody removed the container before its start: `docker container prune`
+ * does that. Nothing of it has run.
+ */
+static bool create_again(struct task *task)
+{
+	struct error err;
+
+	if (is_released(task) || !task->request || task->creating ||
+	    task->lost++ >= LOST_MAX)
+		return false;
+	log_warning("the container was removed before its start, and is "
+		    "created again job=%" PRIu64 " rank=%u",
+		    task->id.job, task->id.rank);
+	task->creating =
+		engine_container_create(task->services->engine, task->container,
+					task->request, CALL_MS,
+					create_again_done, task, &err);
+	return task->creating;
+}
+
 static void start_done(void *arg, const struct error *err, cJSON *answer)
 {
 	struct task *task = arg;
@@ -212,7 +251,7 @@ static void start_done(void *arg, const struct error *err, cJSON *answer)
 	} else if (engine_away(err) ||
 		   spool_holder(task->services->spool, &task->id)) {
 		step_inspect(task); /* it may have been started all the same */
-	} else {
+	} else if (err->code != ENOENT || !create_again(task)) {
 		why = *err;
 		start_error_explain(&task->filled.container.ulimits, &why);
 		step_fail(task, FAILURE_CREATE, &why);

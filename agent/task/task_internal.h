@@ -71,6 +71,7 @@ struct task {
 	cJSON *facts; /* of the host, from preflight; NULL: not known */
 	char *image_user, *image_workdir;
 	unsigned int lacked; /* how often the image was removed meanwhile */
+	unsigned int lost;   /* and the container, before its start */
 	struct image_wait *image;
 	struct fetch_wait *fetch;    /* of the workspace */
 	struct workspace *workspace; /* being unpacked */

@@ -1,8 +1,10 @@
-/* advice.c - advises what to do about a class of failure.
+/* advice.c - advises what to do about a failure: by what its text tells, else
+ * by its class.
  */
 #include "controller/report/advice.h"
 
 #include <stddef.h>
+#include <string.h>
 
 /* clang-format off */
 static const char *const advice[FAILURES][LANGUAGES] = {
@@ -59,9 +61,46 @@ static const char *const advice[FAILURES][LANGUAGES] = {
 		"run regatta retry, first for the job on which it depends",
 		"执行 regatta retry；若依赖其他作业，先对该作业执行" },
 };
+
+#define OPEN_FILES                                                             \
+	{ "set `ulimits: {nofile: 1048576}` in the sweep; the node's engine must "  \
+	  "allow as many (LimitNOFILE of its unit)",                           \
+	  "在扫描文件中设置 `ulimits: {nofile: 1048576}`；节点的引擎须允许该值"     \
+	  "（其服务单元的 LimitNOFILE）" }
+#define SAME_IMAGE                                                             \
+	{ "load one image on all nodes (regatta image load), then regatta retry", \
+	  "在所有节点上加载同一镜像（regatta image load），然后 regatta retry" }
+
+/* Texts that have an advice of their own; the first that matches counts. */
+static const struct {
+	enum failure failure;
+	const char *text;
+	const char *advice[LANGUAGES];
+} known[] = {
+	{ FAILURE_EXIT, "received 0 items of ancdata", OPEN_FILES },
+	{ FAILURE_EXIT, "Too many open files", OPEN_FILES },
+	{ FAILURE_EXIT, "ermission denied",
+		{ "a container's root may write only its own files: set "
+		  "`capabilities: [DAC_OVERRIDE]` in the sweep, or `user` to "
+		  "the owner of the folder; the node's policy needs the line "
+		  "`capabilities: [DAC_OVERRIDE]`",
+		  "容器内的 root 只能写入属于自己的文件：在扫描文件中设置 "
+		  "`capabilities: [DAC_OVERRIDE]`，或将 `user` 设为该目录的属主"
+		  "；节点策略中须有 `capabilities: [DAC_OVERRIDE]`" } },
+	{ FAILURE_PREFLIGHT, "must have the same one", SAME_IMAGE },
+	{ FAILURE_PREFLIGHT, "is in no registry", SAME_IMAGE },
+	{ FAILURE_IMAGE, "no space left",
+		{ "free disk space on the node (regatta image gc), then regatta "
+		  "retry",
+		  "释放节点的磁盘空间（regatta image gc），然后 regatta retry" } },
+};
 /* clang-format on */
 
-const char *failure_advice(enum failure failure, enum language language)
+const char *failure_advice(enum failure failure, const char *text,
+			   enum language language)
 {
+	for (size_t i = 0; text && i < sizeof(known) / sizeof(known[0]); i++)
+		if (known[i].failure == failure && strstr(text, known[i].text))
+			return known[i].advice[language];
 	return failure < FAILURES ? advice[failure][language] : NULL;
 }

@@ -1,4 +1,5 @@
-/* advice.h - advises what to do about a class of failure.
+/* advice.h - advises what to do about a failure: by what its text tells, else
+ * by its class.
  */
 #ifndef CONTROLLER_REPORT_ADVICE_H
 #define CONTROLLER_REPORT_ADVICE_H
@@ -6,7 +7,10 @@
 #include "controller/results/language.h"
 #include "protocol/message/state.h"
 
-/* A sentence without a full stop; NULL: nothing needs to be done. */
-const char *failure_advice(enum failure failure, enum language language);
+/* A sentence without a full stop; NULL: nothing needs to be done. text: of the
+ * failure, or NULL.
+ */
+const char *failure_advice(enum failure failure, const char *text,
+			   enum language language);
 
 #endif

@@ -253,23 +253,26 @@ static void html_put_failure(struct writer *to, const struct report_row *row)
 		html_put_lines(to, "end of its log", tail);
 }
 
-/* What to do about each class of failure, once. */
+/* What to do about failures, each advice once. */
 static void html_put_advice(struct writer *to, const struct report_rows *rows)
 {
-	bool failed[FAILURES] = { false };
+	const char *said[FAILURES * 2] = { NULL };
 
 	ROWS_EACH(row, rows)
 	{
-		failed[failure_from(row->info.failure)] = true;
-	}
-	for (enum failure failure = FAILURE_NONE + 1; failure < FAILURES;
-	     failure++) {
-		const char *todo = failure_advice(failure, to->language);
+		enum failure failure = failure_from(row->info.failure);
+		const char *todo =
+			failure_advice(failure, row->info.text, to->language);
+		size_t i = 0;
 
-		if (failed[failure] && todo)
-			writer_printf(to, "<p>%s (%s): %s</p>\n",
-				      phrase(to->language, "What to do"),
-				      failure_name(failure), todo);
+		while (i < FAILURES * 2 && said[i] && said[i] != todo)
+			i++;
+		if (!todo || i == FAILURES * 2 || said[i])
+			continue;
+		said[i] = todo;
+		writer_printf(to, "<p>%s (%s): %s</p>\n",
+			      phrase(to->language, "What to do"),
+			      failure_name(failure), todo);
 	}
 }
 

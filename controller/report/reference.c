@@ -558,14 +558,17 @@ static bool row_has_flag(const struct report_row *row,
 	return false;
 }
 
-/* What to do, if this is the first row of its class. */
+/* What to do, if no row before has the same advice. */
 static void reference_put_advice(struct writer *to, const struct lines *lines,
 				 size_t line, enum failure failure)
 {
-	const char *todo = failure_advice(failure, lines->language);
+	const char *todo = failure_advice(failure, lines->rows[line]->info.text,
+					  lines->language);
 
 	for (size_t i = 0; i < line; i++)
-		if (failure_from(lines->rows[i]->info.failure) == failure)
+		if (failure_advice(failure_from(lines->rows[i]->info.failure),
+				   lines->rows[i]->info.text,
+				   lines->language) == todo)
 			return;
 	if (!todo)
 		return;

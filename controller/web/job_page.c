@@ -58,9 +58,11 @@ static void job_page_put_progress(struct web_page *page,
 	web_html(page, "</p>");
 }
 
-static void job_page_put_advice(struct web_page *page, enum failure failure)
+static void job_page_put_advice(struct web_page *page,
+				const struct job_info *job)
 {
-	const char *todo = failure_advice(failure, LANGUAGE_EN);
+	const char *todo = failure_advice(failure_from(job->failure), job->text,
+					  LANGUAGE_EN);
 
 	if (todo)
 		web_html(page, "<p>To do: %s.</p>\n", todo);
@@ -81,7 +83,7 @@ static void job_page_put_head(struct web_page *page, const struct job_info *job)
 		web_html(page, "<p class=\"bad\">%s%s%s</p>\n", job->failure,
 			 job->failure ? ": " : "",
 			 job->text ? job->text : job->waits);
-		job_page_put_advice(page, failure_from(job->failure));
+		job_page_put_advice(page, job);
 	}
 	job_page_put_progress(page, job);
 	if (job->suspect)

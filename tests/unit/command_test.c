@@ -316,6 +316,19 @@ static void all_addresses(void)
 	is(hosts.data, "10.0.0.1 slots=2\nn2 slots=2\n",
 	   "the hostfile has a line for each");
 	strings_clear(&two.addresses);
+	strings_add(&two.addresses, "::1", NULL);
+	strings_add(&two.addresses, "fe80::2", NULL);
+	strings_clear(&spec.container.argv);
+	strings_add(&spec.container.argv,
+		    "${NODE_ADDRESS}:${MASTER_PORT} ${NODE_ADDRESS} "
+		    "${NODE_ENDPOINTS_JSON}",
+		    NULL);
+	buffer_clear(&start);
+	command_build(&spec, &none, &two, &start, &err);
+	is(of_key(&start, "arg="),
+	   "[fe80::2]:20500 fe80::2 [\"[::1]:20500\", \"[fe80::2]:20500\"]|",
+	   "an IPv6 address has brackets before its port");
+	strings_clear(&two.addresses);
 	strings_clear(&spec.container.argv);
 	strings_clear(&spec.container.follow);
 	ok(!container_wants_addresses(&spec.container),

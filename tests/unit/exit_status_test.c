@@ -62,6 +62,16 @@ static void by_itself(void)
 	is(outcome.text, "rank 9 exited with code 3", "of the first that did");
 	is_int(outcome.exit_code, 3, "with its code");
 
+	record = record_of(137, 0);
+	outcome = from(&record, FAILURE_NONE);
+	is(outcome.text,
+	   "rank 9 exited with code 137, by which a shell tells signal 9 "
+	   "(Killed)",
+	   "a shell's code is told as a signal");
+	record = record_of(130 + 20, 0);
+	outcome = from(&record, FAILURE_NONE);
+	is(outcome.text, "rank 9 exited with code 150", "but not any code");
+
 	record = record_of(3, 0);
 	processes[0].exit_code = processes[1].exit_code = 143;
 	outcome = from(&record, FAILURE_NONE);

@@ -110,8 +110,9 @@ void world_carry_out(struct world *world, struct fake_exchange *exchange,
 		world->status = world->status ? world->status : "created";
 		break;
 	case START:
-		world->status = "running";
-		fake_answer(exchange, 204, NULL);
+		fake_answer(exchange, world->status ? 204 : 404,
+			    world->status ? NULL : "{\"message\":\"none\"}");
+		world->status = world->status ? "running" : NULL;
 		break;
 	case STOP:
 		if (world->status && !strcmp(world->status, "running"))

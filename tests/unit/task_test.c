@@ -238,6 +238,22 @@ static void image_taken_away(void)
 	world_free(world);
 }
 
+/* Somebody prunes containers while the task waits for its start. */
+static void pruned_before_start(void)
+{
+	struct world *world = world_new();
+
+	world_begin(world);
+	UNTIL(world, world_state_is(world, "ready"));
+	world->status = NULL;
+	world_start(world, "10.0.0.1", 20001);
+	ok(UNTIL(world, world_state_is(world, "running")),
+	   "a container that was pruned is created again, and starts");
+	is(world->states, "preparing ready starting running",
+	   "and nothing is told of it");
+	world_free(world);
+}
+
 int main(void)
 {
 	signal(SIGPIPE, SIG_IGN);
@@ -251,5 +267,6 @@ int main(void)
 	stopped();
 	link_swapped_before_start();
 	image_taken_away();
+	pruned_before_start();
 	return tap_done();
 }

@@ -280,8 +280,8 @@ static void job_summary_print(struct cli *cli, const struct job_info *job,
 		NULL,
 	};
 
-	const char *todo =
-		failure_advice(failure_from(job->failure), LANGUAGE_EN);
+	const char *todo = failure_advice(failure_from(job->failure), job->text,
+					  LANGUAGE_EN);
 
 	if (job->result)
 		cJSON_ReplaceItemInObjectCaseSensitive(
