@@ -67,18 +67,30 @@ static int check_clock(const struct preflight_services *services,
 			 (double)limit_ms / 1000);
 }
 
-/* Containers of an engine with its own network can connect to others, but
- * others cannot connect to them.
+/* Containers of an engine that remaps users cannot use the machine's network.
+ * Those of an engine with its own network can connect to others, but others
+ * cannot connect to them.
  */
 static int check_network(const struct preflight_services *services,
 			 const struct task_spec *spec, struct error *err)
 {
+	static const struct engine_features none;
 	const char *network = spec->container.network;
-	bool separate = services->binding && services->binding->features &&
-			services->binding->features->separate_network;
+	const struct engine_features *features =
+		services->binding && services->binding->features
+			? services->binding->features
+			: &none;
 
-	if (!separate || spec->nodes < 2 ||
-	    (network && strcmp(network, "host")))
+	if (network && strcmp(network, "host") != 0)
+		return 0;
+	if (features->isolation && !strcmp(features->isolation, "userns-remap"))
+		return error_set(err, ENOTSUP,
+				 "the engine remaps users (userns-remap), so "
+				 "its containers cannot use this machine's "
+				 "network; set `network: bridge` or `network: "
+				 "none` in the sweep, or run the engine "
+				 "without userns-remap");
+	if (!features->separate_network || spec->nodes < 2)
 		return 0;
 	return error_set(err, ENOTSUP,
 			 "other nodes cannot reach containers here: the "

@@ -18,11 +18,13 @@ bool job_may_retry(const struct job *job)
 	if (!failure_infrastructure(job->failure) ||
 	    job->attempt - job->first_attempt >= job->gang->spec.retries)
 		return false;
-	/* What is not there: on another node it may be, but not an image that
-	 * no registry has.
+	/* What a node lacks or cannot do, another one may; but no node has an
+	 * image that no registry has.
 	 */
-	return job->code != ENOENT ||
-	       (job->failure == FAILURE_PREFLIGHT && blame_leaves_others(job));
+	if (job->failure == FAILURE_PREFLIGHT &&
+	    (job->code == ENOENT || job->code == ENOTSUP))
+		return blame_leaves_others(job);
+	return job->code != ENOENT;
 }
 
 void job_retry(struct job *job)

@@ -108,5 +108,15 @@ ok 'wait_for "[[ \$(cli nodes) == *\"engine away\"* ]]" 5' \
 must engine_start e1
 ok 'wait_for "[[ \$(cli nodes) != *\"engine away\"* ]]" 15' \
 	"and when it is back"
+
+# One container of a gang waits for the other, and somebody prunes.
+engine_freeze e2
+must submit_tool pruned nodes=2 print 10
+must wait_for '[[ $(dk e1 ps -aq --filter status=created) ]]' 20
+must dk e1 container prune -f >/dev/null
+engine_thaw e2
+must wait_job "$JOB" completed 30
+is "$(job_get "$JOB" .attempt)" 1 \
+	"a container that was pruned before its start is created again"
 ok 'cluster_clean' "nothing is left on the nodes"
 done_testing

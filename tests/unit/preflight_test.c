@@ -81,6 +81,13 @@ static void networks(void)
 	spec.container.network = NULL;
 	is_int(preflight_check(&here, &spec, "/tmp", &err), 0,
 	       "in this machine's network it may");
+	features.isolation = (char *)"userns-remap";
+	ok(preflight_check(&here, &spec, "/tmp", &err) < 0 &&
+		   err.code == ENOTSUP && strstr(err.text, "network: bridge"),
+	   "an engine that remaps users has none of it: %s", err.text);
+	spec.container.network = (char *)"none";
+	is_int(preflight_check(&here, &spec, "/tmp", &err), 0,
+	       "which a job without it does not need");
 }
 
 /* A small file system of our own, in a child's mount namespace. */
