@@ -344,6 +344,7 @@ struct engine_call *engine_exec_create(struct engine *engine, const char *id,
 		.arg = arg,
 	};
 
+	buffer_init(&path, PATH_LIMIT);
 	for (size_t i = 0; i < argv->count; i++)
 		cJSON_AddItemToArray(words, cJSON_CreateString(argv->items[i]));
 	if (cJSON_GetArraySize(words) == (int)argv->count &&
