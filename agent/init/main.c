@@ -265,12 +265,25 @@ static int kill_children(void)
 
 /* Kill and reap what the command left behind, so that nothing writes to a log
  * once the record is there. The loop does not trust one round: a child may
- * hand us another one as it dies.
+ * hand us another one as it dies. After a command that ended well, helpers have
+ * a moment to end by themselves; what is left then is told in a note: a
+ * launcher may have put the training into the background.
  */
 static void init_sweep(struct init *init)
 {
-	enum { ROUND_MS = 20 };
+	enum { ROUND_MS = 20, HELPERS_MS = 300 };
+	bool well = !init->told && !init->record.exit_code;
+	int64_t now = clock_mono_ms(), until = well ? now + HELPERS_MS : now;
 
+	while (now < until && reap(init)) {
+		signal_wait(init, now + ROUND_MS);
+		now = clock_mono_ms();
+	}
+	if (reap(init) && well)
+		snprintf(init->record.note, sizeof(init->record.note),
+			 "the command exited with code 0 and left processes, "
+			 "which were killed; a launcher must wait for what it "
+			 "starts");
 	while (reap(init)) {
 		if (getpid() == 1) {
 			kill(-1, SIGKILL);

@@ -650,7 +650,16 @@ static void test_record_comes_last(bool pid1)
 	       "nothing is written to the log after it");
 	is_int(box_number_of(&box, 0, "log_bytes"), at_end.st_size,
 	       "and log_bytes is its size");
+	ok(box_note(&box) && strstr(box_note(&box), "left processes, which "
+						    "were killed"),
+	   "and a note tells of it");
 	unsetenv("LAB_LOG");
+	box_clear(&box);
+	box_init(&box);
+	box.pid1 = pid1;
+	box_script(&box, "", "(setsid sleep 0.05 &); exit 0");
+	is_int(box_run(&box), 0, "a helper that ends a moment later");
+	ok(!box_note(&box), "is not told");
 	box_clear(&box);
 }
 
