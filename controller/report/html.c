@@ -253,10 +253,12 @@ static void html_put_failure(struct writer *to, const struct report_row *row)
 		html_put_lines(to, "end of its log", tail);
 }
 
+#define ADVICE_MAX 32 /* that a page gives */
+
 /* What to do about failures, each advice once. */
 static void html_put_advice(struct writer *to, const struct report_rows *rows)
 {
-	const char *said[FAILURES * 2] = { NULL };
+	const char *said[ADVICE_MAX] = { NULL };
 
 	ROWS_EACH(row, rows)
 	{
@@ -265,9 +267,9 @@ static void html_put_advice(struct writer *to, const struct report_rows *rows)
 			failure_advice(failure, row->info.text, to->language);
 		size_t i = 0;
 
-		while (i < FAILURES * 2 && said[i] && said[i] != todo)
+		while (i < ADVICE_MAX && said[i] && said[i] != todo)
 			i++;
-		if (!todo || i == FAILURES * 2 || said[i])
+		if (!todo || i == ADVICE_MAX || said[i])
 			continue;
 		said[i] = todo;
 		writer_printf(to, "<p>%s (%s): %s</p>\n",
