@@ -51,6 +51,8 @@ int sweep_describe_race(const struct api *api, uint64_t sweep, char **text,
 {
 	char words[RACE_PROGRESS_MAX];
 
+	if (!api->jobs)
+		return 0;
 	race_progress(api->jobs, sweep, words, sizeof(words));
 	return *words ? string_set(text, words, err) : 0;
 }

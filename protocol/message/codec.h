@@ -167,6 +167,9 @@ struct schema {
 #define FIELD_NAMED(t, m, n) FIELD_(t, m, FIELD_ENUM, .names = (n))
 /* A struct in the struct. */
 #define FIELD_EMBED(t, m, s) FIELD_(t, m, FIELD_STRUCT, .schema = &(s))
+/* The same; left out while all its fields are zero. */
+#define FIELD_EMBED_SOME(t, m, s)                                              \
+	FIELD_(t, m, FIELD_STRUCT, .schema = &(s), .optional = true)
 /* A pointer to a struct: null where there is none. */
 #define FIELD_MAYBE(t, m, s)                                                   \
 	FIELD_(t, m, FIELD_POINTER, .schema = &(s), .optional = true,          \

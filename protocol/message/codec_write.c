@@ -37,11 +37,14 @@ bool codec_field_is_zero(const struct field *field, const void *from)
 	case FIELD_LIST:
 	case FIELD_MAP:
 		return !*field_count(field, from);
+	case FIELD_STRUCT:
+		for (size_t i = 0; i < field->schema->count; i++)
+			if (!codec_field_is_zero(&field->schema->fields[i], at))
+				return false;
+		return true;
 	case FIELD_PACKED:
 		return !((const struct packed *)at)->from &&
 		       !((const struct packed *)at)->bytes;
-	case FIELD_STRUCT:
-		break;
 	}
 	return false;
 }

@@ -155,7 +155,7 @@ const struct schema job_spec_schema = SCHEMA(job_spec,
 	FIELD_OPTIONAL(job_spec, stop_failures),
 	FIELD_OPTIONAL(job_spec, stop_share),
 	FIELD_OPTIONAL(job_spec, stop_never),
-	FIELD_EMBED(job_spec, race, race_spec_schema),
+	FIELD_EMBED_SOME(job_spec, race, race_spec_schema),
 	FIELD_EMBED(job_spec, layout, layout_spec_schema),
 	FIELD_EMBED(job_spec, measure, measure_spec_schema));
 
