@@ -18,8 +18,13 @@ static int policy_answer_check(const struct policy *policy,
 	/* Borrowed: neither is cleared. */
 	struct task_spec task = { .nodes = 1, .container = *job };
 	const struct task_spec bare = { .nodes = 1,
-					.container = { .image = job->image,
-						       .ssh = job->ssh } };
+					.container = {
+						.image = job->image,
+						.ssh = job->ssh,
+						.workspace = job->workspace,
+						.workspace_folder =
+							job->workspace_folder,
+					} };
 	const struct container_place place = {
 		.cluster = "plan",
 		.node = "plan",
@@ -27,6 +32,7 @@ static int policy_answer_check(const struct policy *policy,
 		.init_path = "/",
 		.in_folder = "/",
 		.out_folder = "/",
+		.work_folder = "/",
 		.image = job->image,
 		.pids = (uint32_t)policy->limits.pids,
 	};

@@ -39,6 +39,7 @@ static int judge(const struct policy *policy, const struct job_spec *job,
 		.init_path = "/regatta-0",
 		.in_folder = "/in",
 		.out_folder = "/out",
+		.work_folder = "/work",
 		.image = "x",
 	};
 	const struct task_spec task = {
@@ -46,7 +47,10 @@ static int judge(const struct policy *policy, const struct job_spec *job,
 		.container = job->container,
 	};
 	const struct task_spec bare = {
-		.container = { .image = job->container.image },
+		.container = { .image = job->container.image,
+			       .workspace = job->container.workspace,
+			       .workspace_folder =
+				       job->container.workspace_folder },
 	};
 	cJSON *request = container_body(&task, &place, err);
 	cJSON *own = container_body(&bare, &place, err);
