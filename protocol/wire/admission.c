@@ -119,7 +119,7 @@ static void refuse_role(struct wire_peer *peer, enum message_type type,
 	    !strcmp(schema->fields[0].name, "request")) {
 		sessions_refuse_request(peer, *(const uint64_t *)body, EPERM,
 					why);
-		sessions_report(peer->sessions, peer->name, why);
+		sessions_report(peer->sessions, true, peer->name, why);
 	} else {
 		wire_server_drop(peer, EPERM, why);
 	}

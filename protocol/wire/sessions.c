@@ -18,10 +18,10 @@
 #define SWEEP_MS 1000  /* how often silent peers are looked for, at most */
 #define HANG_UP_MS 100 /* for the last words to a peer that is dropped */
 /* Refusals that are reported at once, and in a second; others are counted, and
- * told once a minute.
+ * told once a minute at most.
  */
 #define REPORTS_MAX 20
-#define REPORTS_RATE (1.0 / 3)
+#define STRANGERS_RATE (1.0 / 3)
 #define REPORT_REST_MS 60000
 
 struct sessions {
@@ -42,8 +42,8 @@ struct sessions {
 	uint64_t changes; /* of the keyring, when peers were last held to it */
 	int64_t swept_ms;
 	int64_t resumed_ms; /* silence before this time has no meaning */
-	struct bucket reports;
-	int64_t unreported_ms; /* since when they are counted */
+	struct bucket known, strangers; /* refusals that may be told */
+	int64_t rest_ms;                /* when the others may be told again */
 	unsigned int unreported;
 };
 
@@ -202,24 +202,23 @@ static void report_rest(struct sessions *sessions, int64_t now)
 {
 	char why[80];
 
-	if (!sessions->unreported ||
-	    now - sessions->unreported_ms < REPORT_REST_MS)
+	if (!sessions->unreported || now < sessions->rest_ms)
 		return;
+	sessions->rest_ms = now + REPORT_REST_MS;
 	snprintf(why, sizeof(why), "%u more refusals", sessions->unreported);
 	sessions->unreported = 0;
 	sessions->handler.refused(sessions->arg, "others", why);
 }
 
 /* Many refusals must not fill the log. */
-void sessions_report(struct sessions *sessions, const char *who,
+void sessions_report(struct sessions *sessions, bool known, const char *who,
 		     const char *why)
 {
-	int64_t now = clock_mono_ms();
-
-	if (bucket_take(&sessions->reports, now))
+	if (bucket_take(known ? &sessions->known : &sessions->strangers,
+			clock_mono_ms()))
 		sessions->handler.refused(sessions->arg, who, why);
-	else if (!sessions->unreported++)
-		sessions->unreported_ms = now;
+	else
+		sessions->unreported++;
 }
 
 /* Ending a session. */
@@ -355,8 +354,8 @@ void wire_server_refuse(struct wire_peer *peer, int code, const char *why)
 	if (peer->ended)
 		return;
 	sessions_refuse_request(peer, 0, code, why);
-	sessions_report(peer->sessions, peer->name[0] ? peer->name : "somebody",
-			why);
+	sessions_report(peer->sessions, peer->name[0],
+			peer->name[0] ? peer->name : "somebody", why);
 	peer_end(peer, why);
 }
 
@@ -528,8 +527,9 @@ struct sessions *sessions_new(sd_event *loop, struct keyring *keyring,
 	sessions->outgoing = outgoing;
 	sessions->handler = *handler;
 	sessions->arg = arg;
-	sessions->reports =
-		bucket_full(REPORTS_MAX, REPORTS_RATE, clock_mono_ms());
+	sessions->known = bucket_full(REPORTS_MAX, 1, clock_mono_ms());
+	sessions->strangers =
+		bucket_full(REPORTS_MAX, STRANGERS_RATE, clock_mono_ms());
 	sessions_set_heartbeat(sessions, WIRE_HEARTBEAT_MS);
 	if (!sessions->sweep)
 		return error_null(error_nomem(err, "timer"));

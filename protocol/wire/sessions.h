@@ -86,8 +86,10 @@ void sessions_refuse_request(struct wire_peer *peer, uint64_t request, int code,
  * again at once, the key of a person is refused for WIRE_BAN_MS.
  */
 void sessions_cut(struct wire_peer *peer, const char *why);
-/* Pass a refusal to the handler, unless there were many this second. */
-void sessions_report(struct sessions *sessions, const char *who,
+/* Pass a refusal to the handler, unless there were many lately. known: who is a
+ * key of the keyring; strangers do not hide what such a key is told.
+ */
+void sessions_report(struct sessions *sessions, bool known, const char *who,
 		     const char *why);
 
 /* See wire.h. */

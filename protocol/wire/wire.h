@@ -52,8 +52,8 @@ struct wire_server_handler {
 	 */
 	void (*gone)(void *arg, struct wire_peer *peer, const char *why);
 	/* A connection was refused, before or in a session; for the log. who:
-	 * a key's name, or an address. Beyond 20 at once, and 20 a minute, they
-	 * are only counted.
+	 * a key's name, or an address. Beyond 20 at once, and 20 a minute of
+	 * strangers or 60 of known keys, they are only counted.
 	 */
 	void (*refused)(void *arg, const char *who, const char *why);
 };

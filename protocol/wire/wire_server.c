@@ -144,7 +144,7 @@ static void key_refused(void *arg, const char *address, const char *why)
 	struct wire_server *server = arg;
 
 	connection_monitor_explained(server->monitor);
-	sessions_report(server->sessions, address, why);
+	sessions_report(server->sessions, false, address, why);
 }
 
 /* The key of a connection is known from its first message on. */
@@ -157,7 +157,7 @@ static void wire_server_cut_peer(void *arg, int fd, size_t bytes)
 	snprintf(why, sizeof(why), "%zu MiB of unread messages", bytes >> 20);
 	peer = sessions_of_fd(server->sessions, fd);
 	if (!peer)
-		sessions_report(server->sessions, "somebody", why);
+		sessions_report(server->sessions, false, "somebody", why);
 	else
 		sessions_cut(peer, why);
 	shutdown(fd, SHUT_RDWR);
@@ -174,7 +174,7 @@ static void left(void *arg, const char *address)
 {
 	struct wire_server *server = arg;
 
-	sessions_report(server->sessions, address,
+	sessions_report(server->sessions, false, address,
 			"disconnected without a message; not a Regatta client, "
 			"or one "
 			"with another controller's key");
