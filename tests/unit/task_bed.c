@@ -82,6 +82,31 @@ static void answer_look(struct world *world, struct fake_exchange *exchange)
 	fake_answer(exchange, 200, text);
 }
 
+/* What regatta-init does first. A lock of the open file has no process, as one
+ * of another PID namespace, so the agent cannot look at it.
+ */
+void world_init_begins(struct world *world)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	char path[PATH_MAX];
+
+	if (world->lock)
+		return;
+	spool_path(world->spool, &world_task, SPOOL_OUT, path);
+	strncat(path, "/started", sizeof(path) - strlen(path) - 1);
+	world->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	if (world->lock < 0 || fcntl(world->lock, F_OFD_SETLK, &lock) < 0 ||
+	    write(world->lock, "", 1) < 0)
+		abort();
+}
+
+void world_init_ends(struct world *world)
+{
+	if (world->lock)
+		close(world->lock);
+	world->lock = 0;
+}
+
 static void wait_is_gone(void *arg)
 {
 	((struct world *)arg)->waiting = NULL;
@@ -113,10 +138,13 @@ void world_carry_out(struct world *world, struct fake_exchange *exchange,
 		fake_answer(exchange, world->status ? 204 : 404,
 			    world->status ? NULL : "{\"message\":\"none\"}");
 		world->status = world->status ? "running" : NULL;
+		if (world->status)
+			world_init_begins(world);
 		break;
 	case STOP:
 		if (world->status && !strcmp(world->status, "running"))
 			world->status = "exited";
+		world_init_ends(world);
 		fake_answer(exchange, world->status ? 204 : 404,
 			    world->status ? NULL : "{\"message\":\"none\"}");
 		break;
@@ -124,6 +152,7 @@ void world_carry_out(struct world *world, struct fake_exchange *exchange,
 		fake_answer(exchange, world->status ? 204 : 404,
 			    world->status ? NULL : "{\"message\":\"none\"}");
 		world->status = NULL;
+		world_init_ends(world);
 		break;
 	case WAIT:
 		if (world->status && !strcmp(world->status, "exited")) {
@@ -156,8 +185,10 @@ static void script(void *arg, struct fake_exchange *exchange,
 		world->lose = 0;
 		if (what == CREATE)
 			world->status = "created";
-		if (what == START)
+		if (what == START) {
 			world->status = "running";
+			world_init_begins(world);
+		}
 		if (what == REMOVE)
 			world->status = NULL;
 		fake_close(exchange);
@@ -287,6 +318,7 @@ void world_free(struct world *world)
 	images_free(world->images);
 	engine_free(world->engine);
 	fake_engine_free(world->fake);
+	world_init_ends(world);
 	spool_free(world->spool);
 	sd_event_unref(world->loop);
 	file_remove_tree(AT_FDCWD, world->folder, NULL);
@@ -354,6 +386,7 @@ void world_ends(struct world *world, int code)
 {
 	world->status = "exited";
 	world->exit_code = code;
+	world_init_ends(world);
 	if (world->waiting)
 		fake_answer(world->waiting, 200, "{\"StatusCode\":0}");
 }

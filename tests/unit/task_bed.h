@@ -39,10 +39,11 @@ struct world {
 	struct task *task;
 	char cluster[16];
 	/* the engine */
-	const char *status;            /* of the container; NULL: none */
-	int exit_code;                 /* of its end */
-	char *label;                   /* its regatta.spec */
-	char hold;                     /* leave this question unanswered ... */
+	const char *status; /* of the container; NULL: none */
+	int exit_code;      /* of its end */
+	int lock;           /* of its regatta-init, which runs; 0: none does */
+	char *label;        /* its regatta.spec */
+	char hold;          /* leave this question unanswered ... */
 	struct fake_exchange *held;    /* ... which is here then */
 	struct fake_exchange *waiting; /* for the container's end */
 	char lose; /* do it, and close without an answer, once */
@@ -78,6 +79,11 @@ void world_carry_out(struct world *world, struct fake_exchange *exchange,
  * command would that forges it.
  */
 void world_record(const struct world *world, int code, bool other);
+/* regatta-init begins in the container, or is gone; the engine's start and stop
+ * do that, too.
+ */
+void world_init_begins(struct world *world);
+void world_init_ends(struct world *world);
 /* The engine sees the container end; world_exits() writes the record, too. */
 void world_ends(struct world *world, int code);
 void world_exits(struct world *world, int code);

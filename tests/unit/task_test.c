@@ -40,6 +40,7 @@ static void slow_to_tell_the_end(void)
 
 	world->status = "running";
 	world_record(world, 0, false);
+	world_init_ends(world);
 	UNTIL(world, strstr(world->asked, "wlw"));
 	ok(world->waiting && world_state_is(world, "running"),
 	   "an engine that does not know of the end yet is waited for again");
