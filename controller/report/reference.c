@@ -309,25 +309,123 @@ static void put_technique(struct writer *to, const struct lines *lines)
 	writer_raw(to, "\n");
 }
 
-/* "ZeRO-DP O2, DP_SIZE=16", or the layout of the rows. */
-static void put_detail(struct writer *to, const struct lines *lines)
-{
-	const struct report_row *row = lines->rows[0];
-	const struct layout_spec *layout = row_layout(row);
-	char text[LAYOUT_TEXT], other[LAYOUT_TEXT], detail[160];
-	bool differ = false;
+/* What a row has, as text; text[] is for it. */
+#define VALUE_TEXT 64
+typedef const char *value_fn(const struct report_row *row, const void *arg,
+			     char text[VALUE_TEXT]);
 
-	snprintf(detail, sizeof(detail), "%s%.8s%sDP_SIZE=%llu",
+static const char *number_value(const struct report_row *row, const void *arg,
+				char text[VALUE_TEXT])
+{
+	double number = row_number(row, arg);
+
+	if (!(number > 0))
+		return "/";
+	snprintf(text, VALUE_TEXT, "%.0f", number);
+	return text;
+}
+
+static const char *formula_value(const struct report_row *row, const void *arg,
+				 char text[VALUE_TEXT])
+{
+	const struct result *result = row->info.result;
+
+	return result && result->mfu_formula ? result->mfu_formula : "6N";
+}
+
+/* "ZeRO-DP O2, DP_SIZE=16" */
+static const char *sharding_value(const struct report_row *row, const void *arg,
+				  char text[VALUE_TEXT])
+{
+	const struct layout_spec *layout = row_layout(row);
+
+	snprintf(text, VALUE_TEXT, "%s%.8s%sDP_SIZE=%llu",
 		 layout->stage ? "ZeRO-DP O" : "",
 		 layout->stage ? layout->stage : "", layout->stage ? ", " : "",
 		 (unsigned long long)layout->data);
+	return text;
+}
+
+static bool has_value(const struct report_row *row, value_fn *value,
+		      const void *arg, const char *want)
+{
+	char text[VALUE_TEXT];
+
+	return !strcmp(value(row, arg, text), want);
+}
+
+/* The numbers of the rows that have the value, "1, 2, 3"; returns how many. */
+static size_t same_rows(const struct lines *lines, value_fn *value,
+			const void *arg, const char *want, char *text,
+			size_t size)
+{
+	size_t same = 0;
+
+	for (size_t i = 0; i < lines->count; i++) {
+		if (!has_value(lines->rows[i], value, arg, want))
+			continue;
+		same++;
+		if (strlen(text) < size - 16)
+			text_append(text, size, "%s%zu",
+				    *text ? lines_phrase(lines, ", ") : "",
+				    i + 1);
+		else if (text[strlen(text) - 1] != '.')
+			text_append(text, size, " ...");
+	}
+	return same;
+}
+
+static bool has_above(const struct lines *lines, size_t line, value_fn *value,
+		      const void *arg, const char *want)
+{
+	for (size_t i = 0; i < line; i++)
+		if (has_value(lines->rows[i], value, arg, want))
+			return true;
+	return false;
+}
+
+/* "8", or where the rows differ "8 (rows 1, 2, 3), 64 (row 4)". */
+static void reference_put_values(struct writer *to, const struct lines *lines,
+				 value_fn *value, const void *arg)
+{
+	for (size_t i = 0; i < lines->count; i++) {
+		char rows[64] = "", text[VALUE_TEXT];
+		const char *own = value(lines->rows[i], arg, text);
+		size_t same;
+
+		if (has_above(lines, i, value, arg, own))
+			continue;
+		if (i)
+			writer_raw(to, lines_phrase(lines, ", "));
+		same = same_rows(lines, value, arg, own, rows, sizeof(rows));
+		if (same == lines->count)
+			writer_raw(to, own);
+		else
+			writer_printf(to,
+				      same > 1 ? lines_phrase(lines,
+							      "%s (rows %s)")
+					       : lines_phrase(lines,
+							      "%s (row %s)"),
+				      own, rows);
+	}
+}
+
+/* "ZeRO-DP O2, DP_SIZE=16" of each row, or the layout of the rows. */
+static void put_detail(struct writer *to, const struct lines *lines)
+{
+	const struct report_row *row = lines->rows[0];
+	char text[LAYOUT_TEXT], other[LAYOUT_TEXT];
+	bool differ = false;
+
+	writer_printf(to, "  - %s: ", lines_phrase(lines, "In detail"));
 	layout_text(row, text);
 	for (size_t i = 1; i < lines->count; i++)
 		differ |= strcmp(layout_text(lines->rows[i], other), text) != 0;
 	if (lines_spread(lines))
-		snprintf(detail, sizeof(detail), "%s%s", layout_text(row, text),
-			 differ ? " ..." : "");
-	reference_put_item(to, lines_phrase(lines, "In detail"), detail);
+		writer_printf(to, "%s%s", text, differ ? " ..." : "");
+	else
+		reference_put_values(to, lines, sharding_value, NULL);
+	writer_raw(to, "\n");
 }
 
 static void put_parallel(struct writer *to, const struct lines *lines)
@@ -344,71 +442,6 @@ static void put_parallel(struct writer *to, const struct lines *lines)
 		writer_printf(to, "\n- ##### %s\n  - %s\n",
 			      lines_phrase(lines, "Optimisation"),
 			      text_or_slash(made));
-}
-
-/* 0: it has none. */
-static double setting(const struct report_row *row, const struct member *member)
-{
-	double number = row_number(row, member);
-
-	return number > 0 ? number : 0;
-}
-
-/* The numbers of the rows that have the value, "1, 2, 3"; returns how many. */
-static size_t same_rows(const struct lines *lines, const struct member *member,
-			double value, char *text, size_t size)
-{
-	size_t same = 0;
-
-	for (size_t i = 0; i < lines->count; i++) {
-		if (setting(lines->rows[i], member) != value)
-			continue;
-		same++;
-		if (strlen(text) < size - 16)
-			text_append(text, size, "%s%zu",
-				    *text ? lines_phrase(lines, ", ") : "",
-				    i + 1);
-		else if (text[strlen(text) - 1] != '.')
-			text_append(text, size, " ...");
-	}
-	return same;
-}
-
-static bool has_above(const struct lines *lines, size_t line,
-		      const struct member *member, double value)
-{
-	for (size_t i = 0; i < line; i++)
-		if (setting(lines->rows[i], member) == value)
-			return true;
-	return false;
-}
-
-/* "8", or where the rows differ "8 (rows 1, 2, 3), 64 (row 4)". */
-static void reference_put_values(struct writer *to, const struct lines *lines,
-				 const struct member *member)
-{
-	for (size_t i = 0; i < lines->count; i++) {
-		double value = setting(lines->rows[i], member);
-		char rows[64] = "", number[32] = "/";
-		size_t same;
-
-		if (has_above(lines, i, member, value))
-			continue;
-		if (i)
-			writer_raw(to, lines_phrase(lines, ", "));
-		if (value)
-			snprintf(number, sizeof(number), "%.0f", value);
-		same = same_rows(lines, member, value, rows, sizeof(rows));
-		if (same == lines->count)
-			writer_raw(to, number);
-		else
-			writer_printf(to,
-				      same > 1 ? lines_phrase(lines,
-							      "%s (rows %s)")
-					       : lines_phrase(lines,
-							      "%s (row %s)"),
-				      number, rows);
-	}
 }
 
 static void put_batch(struct writer *to, const struct lines *lines)
@@ -436,7 +469,7 @@ static void put_batch(struct writer *to, const struct lines *lines)
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		writer_printf(to, "  %zu. ", i + 1);
 		writer_raw(to, lines_phrase(lines, parts[i].name));
-		reference_put_values(to, lines, &parts[i].member);
+		reference_put_values(to, lines, number_value, &parts[i].member);
 		writer_raw(to, "\n");
 	}
 }
@@ -479,8 +512,6 @@ static void lines_name_device(const struct lines *lines, char *name,
 static void put_general(struct writer *to, const struct lines *lines)
 {
 	const struct report_row *first = lines->rows[0];
-	const struct result *result = environment_row(lines)->info.result;
-	const char *formula = result ? result->mfu_formula : NULL;
 	char name[160];
 
 	writer_printf(to, "\n* %s\n\n", lines_phrase(lines, "General"));
@@ -509,10 +540,9 @@ static void put_general(struct writer *to, const struct lines *lines)
 	writer_printf(to, "| %s | %s | ",
 		      lines_phrase(lines, "compute utilisation"),
 		      lines_phrase(lines, "MFU, see performance"));
-	writer_printf(to,
-		      lines_phrase(lines,
-				   "model FLOPs utilisation, formula %s"),
-		      formula ? formula : "6N");
+	writer_raw(to,
+		   lines_phrase(lines, "model FLOPs utilisation, formula "));
+	reference_put_values(to, lines, formula_value, NULL);
 	writer_raw(to, " |\n");
 	put_indicator(to, lines, "**throughput**",
 		      "**token/p/s, see performance**",

@@ -278,6 +278,27 @@ static void test_fold(void)
 	has(&out, "  - 3: no answer\n", "a failed evaluation is not hidden");
 }
 
+/* What a row was computed and sharded with is its own. */
+static const char differing[] =
+	"[{\"cell\":\"a\",\"state\":\"completed\",\"setup\":{\"vendor\":"
+	"\"nvidia\",\"layout\":{\"stage\":\"1\",\"data\":16}},\"result\":"
+	"{\"mfu\":0.5,\"mfu_formula\":\"6N\"}},"
+	"{\"cell\":\"b\",\"state\":\"completed\",\"setup\":{\"vendor\":"
+	"\"nvidia\",\"layout\":{\"stage\":\"2\",\"data\":16}},\"result\":"
+	"{\"mfu\":0.4,\"mfu_formula\":\"4N\"}}]";
+
+static void test_differing(void)
+{
+	owned(buffer_clear) struct buffer out;
+
+	buffer_init(&out, 1 << 20);
+	page(differing, LANGUAGE_EN, &out);
+	has(&out,
+	    "ZeRO-DP O1, DP_SIZE=16 (row 1), ZeRO-DP O2, DP_SIZE=16 (row 2)",
+	    "each row has its own stage");
+	has(&out, "formula 6N (row 1), 4N (row 2)", "and its own formula");
+}
+
 static void test_bare(void)
 {
 	struct report_rows rows = rows_of_text(
@@ -341,6 +362,7 @@ int main(void)
 	test_spread();
 	test_columns();
 	test_fold();
+	test_differing();
 	test_bare();
 	test_failures();
 	return tap_done();
