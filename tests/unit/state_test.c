@@ -23,7 +23,7 @@ static const struct {
 	const char *(*name)(int value);
 	int (*value)(const char *name);
 	int count;
-	const char *words[16]; /* from value 1 on: the order on the wire */
+	const char *words[20]; /* from value 1 on: the order on the wire */
 } families[] = {
 	/* clang-format off */
 	{ "job state", job_state_word, job_state_value, JOB_STATES,
