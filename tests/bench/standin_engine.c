@@ -31,6 +31,7 @@ struct container {
 	uint64_t job;
 	uint32_t rank;
 	bool running;
+	int lock; /* of its regatta-init, which runs; 0: none does */
 	int64_t started_ms;
 	struct call *waiter;     /* for its end; NULL: none */
 	sd_event_source *failer; /* of rank 0, while it is held */
@@ -126,10 +127,36 @@ static void read_body(struct container *container, const cJSON *body)
 		(uint32_t)strtoul(text_in(labels, LABEL_RANK), NULL, 10);
 }
 
+/* What regatta-init does first. A lock of the open file has no process, as one
+ * of another PID namespace, so the agent does not look at it.
+ */
+static int init_begin(struct container *container, struct error *err)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	char path[PATH_MAX];
+	owned_fd int fd = -1;
+
+	snprintf(path, sizeof(path), "%s/started", container->out);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	if (fd < 0 || fcntl(fd, F_OFD_SETLK, &lock) < 0 ||
+	    write(fd, "", 1) != 1)
+		return error_errno(err, "%s", path);
+	container->lock = take_fd(&fd);
+	return 0;
+}
+
+static void init_end(struct container *container)
+{
+	if (container->lock)
+		close(container->lock);
+	container->lock = 0;
+}
+
 static void container_drop(struct memory_engine *engine,
 			   struct container *container)
 {
 	TAILQ_REMOVE(&engine->containers, container, next);
+	init_end(container);
 	loop_source_free(&container->failer);
 	free(container);
 }
@@ -177,6 +204,7 @@ static int end(const struct memory_engine *engine, struct container *container,
 	if (!container->running)
 		return 0;
 	container->running = false;
+	init_end(container);
 	if (log_bytes && write_log(container, log_bytes, err) < 0)
 		return -1;
 	size = snprintf(
@@ -236,9 +264,11 @@ static int start(struct memory_engine *engine, struct container *container,
 	if (!container->running && container->job < standin->jobs_max)
 		standin->started_ns[container->job] = clock_ns();
 	standin->started++;
-	container->running = true;
 	container->started_ms = clock_wall_ms();
-	return 0;
+	if (container->running)
+		return 0;
+	container->running = true;
+	return init_begin(container, err);
 }
 
 /* Whoever waits is told, in a later turn. */
