@@ -158,12 +158,12 @@
  * SIGKILL). Orphans are reaped; those that are left when the last process of
  * the command ends are killed before the exit record is written.
  * Then it packs what is collected, with the rights that the command had; told
- *to end, for at most INIT_PACK_MS more. regatta-init exits with the record's
+ * to end, for at most INIT_PACK_MS more. regatta-init exits with the record's
  * exit_code.
  *
  * `regatta-init pack OUT ROOT LIMIT SINCE PATH...`, run by the agent on the
- *host where a container's regatta-init was killed, packs what OUT lacks of the
- *paths below ROOT, the container's own layer, through no link and no mount.
+ * host where a container's regatta-init was killed, packs what OUT lacks of the
+ * paths below ROOT, the container's own layer, through no link and no mount.
  */
 #ifndef AGENT_INIT_INIT_H
 #define AGENT_INIT_INIT_H

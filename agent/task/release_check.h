@@ -13,7 +13,7 @@
  *				Regatta's own is mounted at or below /regatta
  *	/proc/PID/root		each device node is the device that was opened
  *	/proc/PID/status	users, groups, capabilities, no_new_privs,
- *seccomp
+ * seccomp
  *
  * No path is followed inside the container but those of device nodes, and those
  * through no link.

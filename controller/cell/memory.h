@@ -11,10 +11,12 @@
  *	activations K bytes x micro batch x sequence / CP x hidden x layers / PP
  *	            x min(accumulate, PP)
  *	K           2 / SP, the input of each layer, which full recomputation
- *	            keeps, too. With `recompute: none` 4 / SP + 16 / TP: the
- *inputs of two norms; query, key, value, the attention's output, and what
- *stands between the two products of the MLP. This holds for a dense model whose
- *weights are trained; of experts, and where little is trained, K is 2 / SP.
+ *	            keeps, too; with `recompute: none` 4 / SP + 16 / TP
+ *
+ * 4 / SP are the inputs of two norms, 16 / TP query, key, value, the output of
+ * the attention, and what stands between the two products of the MLP. This
+ * holds for a dense model whose weights are trained; of experts, and where
+ * little is trained, K is 2 / SP.
  *
  * Bytes of a parameter by precision, with Adam: bf16, fp16 and fp8 2 weights,
  * 2 gradients and 12 of the optimizer (a copy in fp32, two moments), fp32 and

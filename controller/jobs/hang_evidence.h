@@ -12,8 +12,8 @@ bool evidence_complete(const struct gang *gang, uint64_t round);
 /* Did the job's processes write to files between the two rounds? */
 bool evidence_writes(const struct gang *gang, uint64_t first, uint64_t last);
 
-/* Whom the ranks of a job wait for, from the evidence of its nodes and the last output of its
- * ranks. False: there is no evidence.
+/* Whom the ranks of a job wait for, from the evidence of its nodes and the last
+ * output of its ranks. False: there is no evidence.
  */
 bool evidence_reason(const struct job *job, struct reason *reason);
 

@@ -7,25 +7,25 @@
  * `tie`, with the confidence that is asked for.
  *
  * Memory is the only reason to skip a cell: it does not run if it needs at
- *least the memory of one that ran out (race_needs_more()). No cell is skipped
- *because it "must be slower": of published layouts, such rules are wrong in up
- *to 38 % of pairs (arXiv 2311.05610: 248 pairs in which the larger micro batch
- *ran).
+ * least the memory of one that ran out (race_needs_more()). No cell is skipped
+ * because it "must be slower": of published layouts, such rules are wrong in
+ * up to 38 % of pairs (arXiv 2311.05610: 248 pairs in which the larger micro
+ * batch ran).
  *
  * With x = -ln(rate) of full runs, s their pooled standard deviation within
- * cells with df degrees of freedom, k cells in the final and L the fastest
- *mean:
+ * cells with df degrees of freedom, k cells in the final and L the fastest:
  *
- *	h     t(1 - (1 - confidence) / (k - 1) / (max - 1), df) s sqrt(1/nL +
- *1/nj) out   cell j, if xj - xL > h bound h - (xj - xL), at least tie: j is not
- *faster than L by more
+ *	p     (1 - confidence) / (k - 1) / (max - 1)
+ *	h     t(1 - p, df) s sqrt(1/nL + 1/nj)
+ *	out   cell j, if xj - xL > h
+ *	bound h - (xj - xL), at least tie: j is not faster than L by more
  *
  * The error is split over the rivals and the looks (Bonferroni), t is
- *one-sided. The margin is at least 3 sqrt(2) d, where d is sqrt(s^2 + e^2) or
- *the spread of the differences of heats and full runs, and e the error of a
- *heat; if it grows beyond the one that the heats were judged by, cells come
- *back and run the rounds that they missed. Beyond 4 times the margin that was
- *asked for, the nodes are too noisy for a race.
+ * one-sided. The margin is at least 3 sqrt(2) d, where d is sqrt(s^2 + e^2) or
+ * the spread of the differences of heats and full runs, and e the error of a
+ * heat; if it grows beyond the one that the heats were judged by, cells come
+ * back and run the rounds that they missed. Beyond 4 times the margin that was
+ * asked for, the nodes are too noisy for a race.
  *
  * The decision follows from the rows of the store alone, and each earlier
  * decision is made again from the rows that it had. So a controller that was

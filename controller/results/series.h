@@ -5,9 +5,9 @@
  *
  * A value is a number, or null for NaN and infinite ones. The rate is that of
  * each step (step_rate.h). A curve without values is an empty list. Of a long
- *training only steps are kept whose number is divisible by a power of two. That
- *power depends only on the length, so the curves of two equally long jobs have
- *steps in common.
+ * training only steps are kept whose number is divisible by a power of two.
+ * That power depends only on the length, so the curves of two equally long jobs
+ * have steps in common.
  */
 #ifndef CONTROLLER_RESULTS_SERIES_H
 #define CONTROLLER_RESULTS_SERIES_H

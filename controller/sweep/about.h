@@ -1,5 +1,5 @@
 /* about.h - reads the keys `about`, `align` and `require` of a sweep, which
- *only reports use.
+ * only reports use.
  *
  *	about:			# texts for report pages
  *	  task: ...

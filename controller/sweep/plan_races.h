@@ -13,7 +13,7 @@
  *	 "first": "micro=1", "last": "micro=8"}	in the order of the heats
  *
  * Of a sweep with more than PLAN_RACES_CELLS cells only those are looked at.
- *The caller deletes it; an empty list: no cell races.
+ * The caller deletes it; an empty list: no cell races.
  */
 #define PLAN_RACES_CELLS 2000
 cJSON *plan_races(struct sweep *sweep, struct error *err);

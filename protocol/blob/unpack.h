@@ -3,10 +3,10 @@
  * Regular files, folders, symbolic links that stay within, and hard links to
  * files that came before. Refused: absolute names, "..", names below a link,
  * links that lead out, devices, FIFOs, sockets. Nothing is ever written through
- * a link: folders are opened one by one, without following any. Owners are those
- * of the process, modes 0755 or 0644, set-id bits are dropped; times are kept. Only plain tar is read, so what comes out can be
- * more than what goes in by holes alone. A file of the same name is replaced, a
- * folder is gone into.
+ * a link: folders are opened one by one, without following any. Owners are
+ * those of the process, modes 0755 or 0644, set-id bits are dropped; times are
+ * kept. Only plain tar is read, so what comes out can be more than what goes in
+ * by holes alone. A file of the same name is replaced, a folder is gone into.
  */
 #ifndef PROTOCOL_BLOB_UNPACK_H
 #define PROTOCOL_BLOB_UNPACK_H
@@ -62,7 +62,8 @@ int unpack(int fd, int dirfd, const char *only,
 
 /* The same in steps, for a folder that only its owner will read: symbolic links
  * may lead anywhere, no bytes at all are an empty folder, and an entry that may
- * not be is an error. Unpacking once more over an earlier result gives the same.
+ * not be is an error. Unpacking once more over an earlier result gives the
+ * same.
  */
 struct unpack_owner {
 	uid_t user; /* -1: the process's own */

@@ -61,7 +61,7 @@ newer_up()
 		mount -t tmpfs tmpfs "$1/run" && cd "$1" &&
 		pivot_root . old && umount -l /old && echo inside &&
 		exec sleep infinity' - "$root" "$ROOT" "$shared"
-	wait_for 'log_of inside | grep -q inside || ! alive inside' 20
+	wait_for 'log_of inside | finds inside || ! alive inside' 20
 	alive inside || return 1
 	newer_command dockerd /usr/sbin/dockerd
 	newer_command containerd /usr/bin/containerd
