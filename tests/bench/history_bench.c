@@ -78,7 +78,8 @@ static const char *const copying[] = {
 	FROM("jobs WHERE id <= 1000"),
 	EACH "INSERT INTO states SELECT " JOB "job, sweeps_max + 1 + n, state,"
 	" attempt, failure, text, queued_ms, started_ms, ended_ms, allocation,"
-	" first_attempt, step, loss, rate" FROM("states WHERE job <= 1000"),
+	" first_attempt, step, loss, rate, rate_unit,"
+	" suspect" FROM("states WHERE job <= 1000"),
 	EACH "INSERT INTO results SELECT " JOB "job, attempt, json, shared,"
 	" shared_at" FROM("results WHERE job <= 1000"),
 	EACH "INSERT INTO events SELECT events_max + n * block_max + seq,"
