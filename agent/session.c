@@ -285,7 +285,9 @@ static void on_prepare(struct session *session, void *body)
 	task = task_new(session->parts->services, &prepare->task, &err);
 	if (!task || task_table_add(session->parts->tasks, task, &err) < 0) {
 		task_free(task);
-		spool_remove(session->parts->services->spool, &id, NULL);
+		while (spool_remove(session->parts->services->spool, &id,
+				    NULL) > 0)
+			;
 		refuse_prepare(session, &id, &err);
 		return;
 	}
