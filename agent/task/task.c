@@ -208,8 +208,11 @@ struct task *task_adopt(const struct task_services *services,
 	if (step_concluded(task)) {
 		task->step = STEP_ENDED;
 		step_collect(task);
-	} else if (container && (!created || started) && (released || !runs)) {
-		/* A start that is under way is "created" to the engine. */
+	} else if (container &&
+		   (released ? !created || started : !created && !runs)) {
+		/* A start that is under way is "created" to the engine. One
+		 * that was not released either ended before, or waits for it.
+		 */
 		task->step = STEP_RUN;
 		step_watch(task);
 		step_sample(task);

@@ -219,6 +219,34 @@ static void adopted(void)
 	}
 }
 
+/* An agent that was killed when regatta-init had begun, and waited for its
+ * release, while the start was still under way to the engine.
+ */
+static void adopted_before_release(void)
+{
+	struct world *world = world_new();
+	cJSON *list = cJSON_Parse("{\"State\":\"created\"}");
+	struct task_spec spec = world_spec();
+	char hash[65];
+
+	spool_create(world->spool, &spec, NULL);
+	container_spec_hash(&spec, hash, NULL);
+	world->label = strdup(hash);
+	world->status = "created";
+	spool_write(world->spool, &world_task, SPOOL_IN, "start.new", "", 0,
+		    NULL);
+	world_init_begins(world);
+	world->task = task_adopt(&world->services, &world_task, list, NULL);
+	ok(world->task && UNTIL(world, world_state_is(world, "running")) &&
+		   spool_has(world->spool, &world_task, SPOOL_IN, "start"),
+	   "one that waits for its release gets it from the next agent");
+	UNTIL(world, world->waiting);
+	world_exits(world, 0);
+	ok(UNTIL(world, world_state_is(world, "ended")), "and ends well");
+	cJSON_Delete(list);
+	world_free(world);
+}
+
 /* An agent that was killed after it had asked the engine to start it. */
 static void adopted_at_start(void)
 {
@@ -254,6 +282,7 @@ int main(void)
 	forged();
 	forged_early();
 	adopted();
+	adopted_before_release();
 	adopted_at_start();
 	return tap_done();
 }
