@@ -140,7 +140,7 @@ static struct kept kept_of_layer(const struct memory_input *input)
 	    input->model->experts ||
 	    (input->optimizer && !strcasecmp(input->optimizer, "none")))
 		return (struct kept){ 2 / fmax(shape->sp, 1), "layer inputs" };
-	return (struct kept){ 4 / fmax(shape->sp, 1) + 16 / shape->tp,
+	return (struct kept){ 4 / fmax(shape->sp, 1) + 16.0 / shape->tp,
 			      "activations without recomputation" };
 }
 
