@@ -39,11 +39,15 @@ void release_check_prepare(const cJSON *request, struct resolved_paths *paths)
 	const cJSON *item;
 
 	cJSON_ArrayForEach(item, request_part(request, "Mounts"))
+	{
 		resolved_paths_open(paths,
 				    json_get_text_or_empty(item, "Source"));
+	}
 	cJSON_ArrayForEach(item, request_part(request, "Devices"))
+	{
 		resolved_paths_open(paths,
 				    json_get_text_or_empty(item, "PathOnHost"));
+	}
 }
 
 /* Mounts. */

@@ -484,6 +484,6 @@ char *job_reason_sentence(const char *how, const struct reason *reason)
 		return NULL;
 	ended = reason->launched ? strstr(text, ": rank ") : NULL;
 	if (ended && ended < text + strlen(how))
-		memcpy(ended + 2, "task", 4);
+		memcpy(ended + 2, (const char[]){ 't', 'a', 's', 'k' }, 4);
 	return text;
 }

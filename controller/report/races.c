@@ -17,6 +17,8 @@
 /* A cell of a race. */
 struct racer {
 	const struct report_row *heat;
+	double order; /* of the heats, then by their jobs */
+	uint64_t job;
 	char *rest;
 	enum race_place place;
 	uint32_t round; /* in which it was out */
@@ -72,27 +74,29 @@ static enum race_outcome row_outcome(const struct report_row *row)
 }
 
 /* Is one heat before the other? */
-static bool runs_before(const struct report_row *a, const struct report_row *b)
+static bool runs_before(const struct racer *a, const struct racer *b)
 {
-	double x = a->info.race->order, y = b->info.race->order;
-
-	return x < y || (!(x > y) && a->info.job < b->info.job);
+	return a->order < b->order ||
+	       (!(a->order > b->order) && a->job < b->job);
 }
 
 static int racer_add(struct race_found *found, const struct report_row *heat,
 		     struct error *err)
 {
 	const struct setup *setup = heat->info.setup;
-	char *rest = race_rest(heat->info.values);
+	struct racer racer = { .heat = heat,
+			       .order = heat->info.race->order,
+			       .job = heat->info.job,
+			       .rest = race_rest(heat->info.values) };
 	size_t at = found->count;
 
-	if (!rest)
+	if (!racer.rest)
 		return error_nomem(err, "report");
-	for (; at && runs_before(heat, found->racers[at - 1].heat); at--) {
+	for (; at && runs_before(&racer, &found->racers[at - 1]); at--) {
 		found->racers[at] = found->racers[at - 1];
 		found->cells[at] = found->cells[at - 1];
 	}
-	found->racers[at] = (struct racer){ .heat = heat, .rest = rest };
+	found->racers[at] = racer;
 	found->cells[at] = (struct race_cell){
 		.needs = race_needs_of(&setup->measure, &setup->layout),
 		.heat = row_outcome(heat),
@@ -100,7 +104,7 @@ static int racer_add(struct race_found *found, const struct report_row *heat,
 		.error = race_rate_error(heat->info.result),
 		.cost_s = wall_s(heat) * heat->info.devices,
 	};
-	found->cells[at].needs.rest = rest;
+	found->cells[at].needs.rest = racer.rest;
 	found->count++;
 	return 0;
 }
@@ -475,7 +479,7 @@ static cJSON *race_json(const struct race_found *found, bool *failed)
 	json_add_number(to, "margin", found->verdict.width, failed);
 	json_add_number(to, "device_hours", found->spent_h, failed);
 	json_add_number(to, "matrix_device_hours", found->matrix_h, failed);
-	for (size_t i = 0; i < found->count; i++)
+	for (size_t i = 0; found->racers && i < found->count; i++)
 		json_add(cells, NULL, racer_json(found, i, failed), failed);
 	json_add(to, "cells", cells, failed);
 	return to;

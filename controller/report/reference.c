@@ -346,8 +346,8 @@ static const char *sharding_value(const struct report_row *row, const void *arg,
 	return text;
 }
 
-static bool has_value(const struct report_row *row, value_fn *value,
-		      const void *arg, const char *want)
+static bool row_has_value(const struct report_row *row, value_fn *value,
+			  const void *arg, const char *want)
 {
 	char text[VALUE_TEXT];
 
@@ -362,7 +362,7 @@ static size_t same_rows(const struct lines *lines, value_fn *value,
 	size_t same = 0;
 
 	for (size_t i = 0; i < lines->count; i++) {
-		if (!has_value(lines->rows[i], value, arg, want))
+		if (!row_has_value(lines->rows[i], value, arg, want))
 			continue;
 		same++;
 		if (strlen(text) < size - 16)
@@ -379,7 +379,7 @@ static bool has_above(const struct lines *lines, size_t line, value_fn *value,
 		      const void *arg, const char *want)
 {
 	for (size_t i = 0; i < line; i++)
-		if (has_value(lines->rows[i], value, arg, want))
+		if (row_has_value(lines->rows[i], value, arg, want))
 			return true;
 	return false;
 }

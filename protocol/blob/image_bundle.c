@@ -13,7 +13,8 @@
 #include <string.h>
 
 #define PIECE (256 << 10)
-#define PENDING_MAX (IMAGE_BUNDLE_BYTES_MAX * 4) /* manifest.json at most */
+/* Of manifest.json, at most. */
+#define PENDING_MAX ((size_t)IMAGE_BUNDLE_BYTES_MAX * 4)
 #define BLOB_PATH "blobs/sha256/%s"
 #define BLOB_PATH_SIZE 96
 

@@ -18,8 +18,8 @@
 #define WAIT_MS 10000
 
 struct client {
-	int fd;
 	size_t got;
+	int fd;
 	bool ended;
 };
 

@@ -88,6 +88,8 @@ static void put_before(struct buffer *to, size_t prefix, int number)
 
 	if (!form)
 		form = prefixes[prefix].before[0];
+	if (!form)
+		return;
 	mark = strstr(form, "%d");
 	if (mark)
 		buffer_printf(to, NULL, "%.*s%d%s", (int)(mark - form), form,

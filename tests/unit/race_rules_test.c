@@ -56,7 +56,7 @@ static void add_run(struct table *table, size_t cell, uint32_t round,
 {
 	struct race_cell *to = &table->cells[cell];
 
-	to->runs[to->runs_count++] =
+	table->runs[cell][to->runs_count++] =
 		(struct race_run){ .round = round,
 				   .outcome = rate > 0 ? RACE_RAN : RACE_OOM,
 				   .rate = rate,
@@ -311,7 +311,7 @@ static void space_make(struct space *space, uint64_t number)
 	wire = 0.03 + 0.09 * uniform();
 	bubble = 0.05 + 0.1 * uniform();
 	space->best_s = INFINITY;
-	for (size_t i = 0; i < 4 * 3 * 4 * 2; i++) {
+	for (size_t i = 0; i < CELLS; i++) { /* 4 x 3 x 4 x 2 */
 		uint32_t tp = degrees[i % 4], pp = degrees[i / 4 % 3];
 		uint32_t micro = degrees[i / 12 % 4], full = i / 48 ? 2 : 0;
 		double acts = per_token * micro * (full ? 0.25 : 1) *
@@ -402,7 +402,7 @@ static void race_run_one(struct space *space, const struct noise *noise,
 			 struct tally *tally)
 {
 	struct table table = { 0 };
-	size_t at[CELLS];
+	size_t at[CELLS] = { 0 };
 	struct race_judgement to = { 0 };
 	double best_heat_s = INFINITY, winner_s = 0, truth;
 
@@ -455,7 +455,7 @@ static void race_run_one(struct space *space, const struct noise *noise,
 						       space->layouts[i].step_s
 				 : STARTUP_S + 5);
 	}
-	winner_s = table.cells[to.cell].runs[0].cost_s * rules.repeat;
+	winner_s = table.runs[to.cell][0].cost_s * rules.repeat;
 	tally->search_s += race_spent(table.cells, table.count) - winner_s;
 }
 

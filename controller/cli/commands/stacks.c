@@ -97,10 +97,9 @@ static int asking_read_output(struct asking *asking,
 	uint64_t from =
 		stream->bytes > OUTPUT_BYTES ? stream->bytes - OUTPUT_BYTES : 0;
 
+	buffer_init(&text, OUTPUT_BYTES);
 	if (!each || number / each >= nodes->count)
 		return 0;
-
-	buffer_init(&text, OUTPUT_BYTES);
 	if (stream_read(asking->client, asking->job->job, asking->job->attempt,
 			stream->stream, from, file_reader_keep, &text, err) < 0)
 		return -1;

@@ -338,11 +338,9 @@ struct extract_rules *extract_rules_new(const struct value *const *logs,
 			return NULL;
 	if (make_matcher(rules, err) < 0)
 		return NULL;
-	if (rules->lexicon) {
+	if (rules->lexicon)
 		rules->marks = marks_new(&rules->mark_texts, err);
-		return rules->marks ? take(rules) : NULL;
-	}
-	if (make_literals(rules, err) < 0)
+	if (rules->lexicon ? !rules->marks : make_literals(rules, err) < 0)
 		return NULL;
 	return take(rules);
 }
