@@ -32,7 +32,7 @@ newer_make()
 	mmdebstrap --quiet --variant=minbase --mode=root "${options[@]}" \
 		--include=docker.io,containerd,runc,iptables,podman,crun \
 		--customize-hook='rm -rf $1/var/cache/apt $1/var/lib/apt/lists' \
-		sid "$root" "deb ${mirror:-http://deb.debian.org/debian} sid main"
+		sid "$root" ${mirror:+"deb $mirror sid main"}
 }
 
 # NAME PROGRAM: a command that runs it there
