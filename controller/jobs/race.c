@@ -148,7 +148,7 @@ static int race_put_verdict(struct jobs *jobs, const struct race *race,
 	struct event_row row = {
 		.job = race->last,
 		.time_ms = effects_wall_ms(jobs->effects),
-		.attempt = 1,
+		.attempt = race->last_attempt,
 		.kind = job_event_name(JOB_EVENT_ENOUGH),
 	};
 	char *printed;

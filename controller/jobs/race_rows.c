@@ -496,6 +496,7 @@ void race_ended(struct job *job)
 		      &err) < 0)
 		log_error("job=%" PRIu64 ": %s", job->id, err.text);
 	sweep->races[entry->race].last = job->id;
+	sweep->races[entry->race].last_attempt = job->attempt;
 	race_sweep_due(job->jobs, sweep, true);
 }
 

@@ -34,6 +34,7 @@ struct race {
 	uint32_t *pins; /* the slots of its nodes; NULL: none yet */
 	size_t pins_count;
 	uint64_t last; /* the job that ended last, since this process began */
+	uint32_t last_attempt;
 	bool over;
 };
 
