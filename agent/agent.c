@@ -34,7 +34,7 @@ struct agent {
 	struct spool *spool;
 	struct stack_tools *stack_tools;
 	struct log_sender *sender;
-	struct blob_store *contents;
+	struct blob_store *blobs;
 	struct fetches *fetches;
 	struct image_operations_config operations_config;
 	struct image_operations *operations;
@@ -177,7 +177,7 @@ static void touch_task(void *arg, struct task *task)
 }
 
 /* fetch_config.touch */
-static void touch_contents(void *arg)
+static void touch_blobs(void *arg)
 {
 	struct agent *agent = arg;
 
@@ -199,18 +199,18 @@ static int agent_open_blobs(struct agent *agent, struct error *err)
 {
 	const struct agent_config *config = agent->config;
 
-	agent->contents = blob_store_new(config->settings.state, err);
-	if (!agent->contents)
+	agent->blobs = blob_store_new(config->settings.state, err);
+	if (!agent->blobs)
 		return -1;
 	agent->fetches = fetches_new(
 		&(struct fetch_config){
 			.loop = agent->loop,
-			.contents = agent->contents,
+			.blobs = agent->blobs,
 			.key = &config->key,
 			.address = config->settings.address,
 			.port = (uint32_t)config->settings.peer_port,
 			.say = agent_say,
-			.touch = touch_contents,
+			.touch = touch_blobs,
 			.arg = agent,
 		},
 		err);
@@ -317,7 +317,7 @@ static int open_operations(struct agent *agent, struct error *err)
 		.loop = agent->loop,
 		.engine = agent->engine,
 		.local = agent->registries.local,
-		.contents = agent->contents,
+		.blobs = agent->blobs,
 		.fetches = agent->fetches,
 		.images = agent->images,
 		.usage = agent->usage,
@@ -498,7 +498,7 @@ struct agent *agent_new(sd_event *loop, const struct agent_config *config,
 		.images = agent->images,
 		.spool = agent->spool,
 		.sender = agent->sender,
-		.contents = agent->contents,
+		.blobs = agent->blobs,
 		.fetches = agent->fetches,
 		.monitor = agent->monitor,
 		.cluster = config->settings.cluster,
@@ -558,7 +558,7 @@ void agent_free(struct agent *agent)
 	session_free(agent->session);
 	image_operations_free(agent->operations);
 	fetches_free(agent->fetches);
-	blob_store_free(agent->contents);
+	blob_store_free(agent->blobs);
 	log_sender_free(agent->sender);
 	images_free(agent->images);
 	disk_watermark_free(agent->watermark);

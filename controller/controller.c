@@ -323,7 +323,7 @@ static void from_agent(struct controller *controller, struct node *node,
 		return;
 	}
 	switch (type) {
-	case MESSAGE_CONTENT_WANT:
+	case MESSAGE_BLOB_WANT:
 		blob_service_want(controller->blobs, node, body);
 		break;
 	case MESSAGE_IMAGE_STATE:
@@ -332,11 +332,11 @@ static void from_agent(struct controller *controller, struct node *node,
 	case MESSAGE_IMAGE_ROOM:
 		operations_room(controller->operations, node, body);
 		break;
-	case MESSAGE_CONTENT_PIECE:
+	case MESSAGE_BLOB_PIECE:
 		artifact_fetch_piece(controller->fetches, node, body, payload,
 				     size);
 		break;
-	case MESSAGE_CONTENT_READ:
+	case MESSAGE_BLOB_READ:
 		blob_service_read(controller->blobs, node, body);
 		break;
 	case MESSAGE_COMMAND:

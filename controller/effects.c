@@ -154,7 +154,7 @@ static int fetch(void *arg, struct node *node, const char *hash, uint64_t bytes,
 {
 	const struct world *world = arg;
 
-	return artifact_fetch_content(world->fetches, node, hash, bytes, err);
+	return artifact_fetch_blob(world->fetches, node, hash, bytes, err);
 }
 
 /* It stays for a while after this use, in case the job is run again. */
@@ -165,7 +165,7 @@ static int keep_workspace(struct world *world, const struct job *job,
 
 	/* ENOENT: it was removed already. */
 	if (hash &&
-	    blob_users_keep_workspace(blob_service_contents(world->blobs),
+	    blob_users_keep_workspace(blob_service_store(world->blobs),
 				      job_sweep(job), hash, err) < 0 &&
 	    err->code != ENOENT)
 		return -1;
@@ -189,7 +189,7 @@ static int effects_keep_files(void *arg, struct job *job, cJSON **files,
 	if (rc == 0)
 		artifact_fetch_tell(&list);
 	if (rc == 0 && (list.bytes || list.left_out))
-		rc = blob_store_sync(blob_service_contents(world->blobs), err);
+		rc = blob_store_sync(blob_service_store(world->blobs), err);
 	if (rc == 0 && (list.bytes || list.left_out))
 		*files = data;
 	else

@@ -1,4 +1,4 @@
-/* fetch.c - fetches the contents that this node needs, once for all callers.
+/* fetch.c - fetches the blobs that this node needs, once for all callers.
  */
 #include "agent/blobs/fetch.h"
 
@@ -36,10 +36,10 @@ enum phase {
 	HERE,     /* done() is due */
 };
 
-/* The transfer of one content. */
+/* The transfer of one blob. */
 struct flight {
 	struct fetches *fetches;
-	char hash[CONTENT_HASH_SIZE];
+	char hash[BLOB_HASH_SIZE];
 	enum phase phase;
 	struct chunk_receiver *receiver; /* NULL: its size is not known yet */
 	char source[KEY_NAME_SIZE];      /* "": the controller */
@@ -47,7 +47,7 @@ struct flight {
 	bool ending;                     /* done() of the waits runs */
 	bool awaited;                    /* it may still be uploaded */
 	char failed[KEY_NAME_SIZE];      /* the source before, which failed */
-	bool none;        /* because it does not have the content */
+	bool none;                       /* because it does not have the blob */
 	unsigned int bad; /* damaged copies that the controller sent */
 	int64_t moved_ms; /* when bytes came, or the phase began */
 	int64_t told_ms;  /* the controller was told or asked */
@@ -123,7 +123,7 @@ static int fetches_say(const struct fetches *fetches, enum message_type type,
 /* Tell the controller how much is here, or ask it for a source. */
 static void say_want(struct flight *flight, bool ask)
 {
-	struct message_content_want want = {
+	struct message_blob_want want = {
 		.hash = flight->hash,
 		.length = flight->receiver
 				  ? chunk_receiver_length(flight->receiver)
@@ -135,7 +135,7 @@ static void say_want(struct flight *flight, bool ask)
 	};
 
 	flight->told_ms = clock_mono_ms();
-	fetches_say(flight->fetches, MESSAGE_CONTENT_WANT, &want, NULL, 0);
+	fetches_say(flight->fetches, MESSAGE_BLOB_WANT, &want, NULL, 0);
 }
 
 static void flight_ask(struct flight *flight)
@@ -147,14 +147,14 @@ static void flight_ask(struct flight *flight)
 
 static void leave_source(struct flight *flight, bool none, const char *why)
 {
-	log_warning("content=%.12s cannot be fetched from %s: %s", flight->hash,
+	log_warning("blob=%.12s cannot be fetched from %s: %s", flight->hash,
 		    *flight->source ? flight->source : "the controller", why);
 	memcpy(flight->failed, flight->source, sizeof(flight->failed));
 	flight->none = none;
 	flight_ask(flight);
 }
 
-/* The source cannot read the content, or its bytes are wrong. The controller
+/* The source cannot read the blob, or its bytes are wrong. The controller
  * names another source. It has only one copy itself, which is tried BAD_MAX
  * times.
  */
@@ -167,7 +167,7 @@ static void leave_bad(struct flight *flight, const struct error *err)
 		return;
 	}
 	error_set(&why, err->code,
-		  "content %.12s is damaged on the controller (%.90s); remove "
+		  "blob %.12s is damaged on the controller (%.90s); remove "
 		  "content/*/%.12s* from its state folder, and run the command "
 		  "again",
 		  flight->hash, err->text, flight->hash);
@@ -182,7 +182,7 @@ static void flight_check(struct flight *flight)
 	if (rc > 0) {
 		tick_in(flight, 0);
 	} else if (rc == 0) {
-		log_info("content=%.12s is here bytes=%llu", flight->hash,
+		log_info("blob=%.12s is here bytes=%llu", flight->hash,
 			 (unsigned long long)chunk_receiver_bytes(
 				 flight->receiver));
 		say_want(flight, false);
@@ -213,14 +213,13 @@ static void flight_begin_reading(struct flight *flight)
 		flight_enter(flight, ASKING); /* asked again by the tick */
 }
 
-static int flight_send_read(void *arg, const struct message_content_read *read)
+static int flight_send_read(void *arg, const struct message_blob_read *read)
 {
 	const struct flight *flight = arg;
 
 	if (*flight->source)
 		return peers_read(flight->fetches->peers, flight->source, read);
-	return fetches_say(flight->fetches, MESSAGE_CONTENT_READ, read, NULL,
-			   0);
+	return fetches_say(flight->fetches, MESSAGE_BLOB_READ, read, NULL, 0);
 }
 
 static struct flight *flight_find(struct fetches *fetches, const char *hash)
@@ -306,7 +305,7 @@ static void fetches_source_lost(void *arg, const char *name, const char *why)
 }
 
 static void flight_take_piece(struct flight *flight,
-			      const struct message_content_piece *piece,
+			      const struct message_blob_piece *piece,
 			      const void *data, size_t size)
 {
 	struct error err = { 0 };
@@ -331,7 +330,7 @@ static void flight_take_piece(struct flight *flight,
 }
 
 static void fetches_take_piece(void *arg, const char *name,
-			       const struct message_content_piece *piece,
+			       const struct message_blob_piece *piece,
 			       const void *data, size_t size)
 {
 	struct flight *flight = flight_find(arg, piece->hash);
@@ -343,8 +342,7 @@ static void fetches_take_piece(void *arg, const char *name,
 /* Messages of the controller. */
 
 static int open_source(struct flight *flight,
-		       const struct message_content_from *from,
-		       struct error *err)
+		       const struct message_blob_from *from, struct error *err)
 {
 	/* The size that the last source reported may have been wrong. */
 	if (flight->receiver &&
@@ -352,7 +350,7 @@ static int open_source(struct flight *flight,
 		chunk_receiver_free(take(flight->receiver));
 	if (!flight->receiver)
 		flight->receiver =
-			chunk_receiver_new(flight->fetches->config.contents,
+			chunk_receiver_new(flight->fetches->config.blobs,
 					   flight->hash, from->bytes,
 					   flight_send_read, flight, err);
 	if (!flight->receiver)
@@ -375,7 +373,7 @@ static int open_source(struct flight *flight,
 }
 
 static void on_from(struct fetches *fetches,
-		    const struct message_content_from *from)
+		    const struct message_blob_from *from)
 {
 	struct flight *flight = flight_find(fetches, from->hash);
 	struct error err;
@@ -392,7 +390,7 @@ static void on_from(struct fetches *fetches,
 }
 
 static void on_grant(struct fetches *fetches,
-		     const struct message_content_grant *grant)
+		     const struct message_blob_grant *grant)
 {
 	struct error err;
 
@@ -404,16 +402,16 @@ bool fetches_heard(struct fetches *fetches, enum message_type type,
 		   const void *body, const void *payload, size_t size)
 {
 	switch (type) {
-	case MESSAGE_CONTENT_FROM:
+	case MESSAGE_BLOB_FROM:
 		on_from(fetches, body);
 		return true;
-	case MESSAGE_CONTENT_GRANT:
+	case MESSAGE_BLOB_GRANT:
 		on_grant(fetches, body);
 		return true;
-	case MESSAGE_CONTENT_READ:
+	case MESSAGE_BLOB_READ:
 		peers_controller_reads(fetches->peers, body);
 		return true;
-	case MESSAGE_CONTENT_PIECE:
+	case MESSAGE_BLOB_PIECE:
 		fetches_take_piece(fetches, "", body, payload, size);
 		return true;
 	default:
@@ -441,10 +439,10 @@ void fetches_session(struct fetches *fetches, bool begins)
 	}
 }
 
-static int to_controller(void *arg, const struct message_content_piece *piece,
+static int to_controller(void *arg, const struct message_blob_piece *piece,
 			 const void *data, size_t size)
 {
-	return fetches_say(arg, MESSAGE_CONTENT_PIECE, piece, data, size);
+	return fetches_say(arg, MESSAGE_BLOB_PIECE, piece, data, size);
 }
 
 /* Waits. */
@@ -457,10 +455,10 @@ static struct flight *flight_new(struct fetches *fetches, const char *hash,
 	uint64_t bytes;
 	bool whole;
 
-	if (blob_store_look(fetches->config.contents, hash, &bytes, &whole,
-			    err) < 0)
+	if (blob_store_look(fetches->config.blobs, hash, &bytes, &whole, err) <
+	    0)
 		return NULL;
-	flight = error_calloc(sizeof(*flight), "content", err);
+	flight = error_calloc(sizeof(*flight), "blob", err);
 	if (!flight)
 		return NULL;
 	flight->fetches = fetches;
@@ -473,7 +471,7 @@ static struct flight *flight_new(struct fetches *fetches, const char *hash,
 	if (whole)
 		return flight;
 	/* Other nodes may ask us for it before we know our own source. */
-	if (blob_store_expect(fetches->config.contents, hash, &why) < 0)
+	if (blob_store_expect(fetches->config.blobs, hash, &why) < 0)
 		log_warning("%s", why.text);
 	flight_ask(flight);
 	return flight;
@@ -484,7 +482,7 @@ struct fetch_wait *fetch_begin(struct fetches *fetches, const char *hash,
 			       fetch_done_fn *done, void *arg,
 			       struct error *err)
 {
-	struct fetch_wait *wait = error_calloc(sizeof(*wait), "content", err);
+	struct fetch_wait *wait = error_calloc(sizeof(*wait), "blob", err);
 
 	if (!wait)
 		return NULL;
@@ -521,11 +519,11 @@ static int clean_run(sd_event_source *source, uint64_t usec, void *arg)
 
 	if (fetches->config.touch)
 		fetches->config.touch(fetches->config.arg);
-	if (blob_store_clean(fetches->config.contents, FETCH_AGE_MS, &bytes,
+	if (blob_store_clean(fetches->config.blobs, FETCH_AGE_MS, &bytes,
 			     &err) < 0)
 		log_warning("%s", err.text);
 	else if (bytes)
-		log_info("contents: %" PRIu64 " unused bytes removed", bytes);
+		log_info("blobs: %" PRIu64 " unused bytes removed", bytes);
 	loop_timer(fetches->config.loop, &fetches->clean, CLEAN_MS, clean_run,
 		   fetches, NULL);
 	return 0;
@@ -541,13 +539,13 @@ struct fetches *fetches_new(const struct fetch_config *config,
 		.to_controller = to_controller,
 	};
 	owned(fetches_free) struct fetches *fetches =
-		error_calloc(sizeof(*fetches), "contents", err);
+		error_calloc(sizeof(*fetches), "blobs", err);
 
 	if (!fetches)
 		return NULL;
 	TAILQ_INIT(&fetches->flights);
 	fetches->config = *config;
-	fetches->peers = peers_new(config->loop, config->contents, config->key,
+	fetches->peers = peers_new(config->loop, config->blobs, config->key,
 				   config->address, config->port, &handler,
 				   fetches, err);
 	if (!fetches->peers ||

@@ -1,12 +1,12 @@
-/* fetch.h - fetches the contents that this node needs, once for all callers.
+/* fetch.h - fetches the blobs that this node needs, once for all callers.
  *
  * The controller names the source: itself, or another agent, which may still be
- * receiving the content. The content comes in pieces and is checked by its
+ * receiving the blob. The blob comes in pieces and is checked by its
  * hash. After an interruption it continues where it stopped. When a source
- * cannot be reached, does not have the content, or is silent for
+ * cannot be reached, does not have the blob, or is silent for
  * FETCH_STALL_MS, the controller is asked for another. Wrong bytes from the
  * controller are fetched again up to three times. While the controller is away,
- * transfers from other agents go on. Contents that were not used for
+ * transfers from other agents go on. Blobs that were not used for
  * FETCH_AGE_MS are removed.
  */
 #ifndef AGENT_BLOBS_FETCH_H
@@ -18,18 +18,18 @@
 #define FETCH_AGE_MS 3600000
 
 struct fetches;
-struct fetch_wait; /* one caller that waits for a content */
+struct fetch_wait; /* one caller that waits for a blob */
 
 struct fetch_config {
 	sd_event *loop;
-	struct blob_store *contents;
+	struct blob_store *blobs;
 	const struct key *key; /* the node's */
 	const char *address;   /* peers_new() */
 	uint32_t port;
 	/* Send to the controller; -1: not now. */
 	int (*say)(void *arg, enum message_type type, const void *body,
 		   const void *data, size_t size);
-	/* Called before unused contents are removed: mark the needed ones as
+	/* Called before unused blobs are removed: mark the needed ones as
 	 * used.
 	 */
 	void (*touch)(void *arg);
@@ -48,20 +48,20 @@ const char *fetches_endpoint(const struct fetches *fetches);
 /* The session with the controller begins or ends. */
 void fetches_session(struct fetches *fetches, bool begins);
 
-/* A message of the controller; false: it is not about contents. */
+/* A message of the controller; false: it is not about blobs. */
 bool fetches_heard(struct fetches *fetches, enum message_type type,
 		   const void *body, const void *payload, size_t size);
 
 /* bytes of total are here; called at most twice a second. */
 typedef void fetch_progress_fn(void *arg, uint64_t bytes, uint64_t total);
-/* err NULL: the whole content is in the store. ENOENT: the controller does not
+/* err NULL: the whole blob is in the store. ENOENT: the controller does not
  * have it.
  */
 typedef void fetch_done_fn(void *arg, const struct error *err);
 
-/* Have the content on the node. done() runs later, exactly once, never from
+/* Have the blob on the node. done() runs later, exactly once, never from
  * inside the call; the handle is freed then. progress may be NULL. awaited: the
- * content may still be uploaded, so wait while the controller does not have it.
+ * blob may still be uploaded, so wait while the controller does not have it.
  */
 struct fetch_wait *fetch_begin(struct fetches *fetches, const char *hash,
 			       bool awaited, fetch_progress_fn *progress,

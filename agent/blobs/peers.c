@@ -1,4 +1,4 @@
-/* peers.c - exchanges contents between agents, without the controller.
+/* peers.c - exchanges blobs between agents, without the controller.
  */
 #include "agent/blobs/peers.h"
 
@@ -53,7 +53,7 @@ static bool peers_is_ready(void *arg, void *peer)
 }
 
 static int peers_send_piece(void *arg, void *peer,
-			    const struct message_content_piece *piece,
+			    const struct message_blob_piece *piece,
 			    const void *data, size_t size)
 {
 	struct peers *peers = arg;
@@ -62,7 +62,7 @@ static int peers_send_piece(void *arg, void *peer,
 	if (!peer)
 		return peers->handler.to_controller(peers->arg, piece, data,
 						    size);
-	rc = wire_server_send(peer, MESSAGE_CONTENT_PIECE, piece, data, size,
+	rc = wire_server_send(peer, MESSAGE_BLOB_PIECE, piece, data, size,
 			      NULL);
 	wire_server_flush(peers->server);
 	return rc;
@@ -89,7 +89,7 @@ static void peers_take_message(void *arg, struct wire_peer *peer,
 
 	if (type == MESSAGE_HELLO)
 		peers_welcome(peers, peer);
-	else if (type == MESSAGE_CONTENT_READ &&
+	else if (type == MESSAGE_BLOB_READ &&
 		 chunk_sender_read(peers->chunk_sender, peer, body, &err) < 0)
 		wire_server_drop(peer, err.code, err.text);
 }
@@ -140,7 +140,7 @@ static int peers_listen_at(struct peers *peers, const char *address,
 	return 0;
 }
 
-struct peers *peers_new(sd_event *loop, struct blob_store *contents,
+struct peers *peers_new(sd_event *loop, struct blob_store *blobs,
 			const struct key *key, const char *address,
 			uint32_t port, const struct peers_handler *handler,
 			void *arg, struct error *err)
@@ -157,12 +157,12 @@ struct peers *peers_new(sd_event *loop, struct blob_store *contents,
 	peers->handler = *handler;
 	peers->arg = arg;
 	peers->keyring = keyring_new(NULL, err);
-	peers->chunk_sender = chunk_sender_new(loop, contents, peers_is_ready,
+	peers->chunk_sender = chunk_sender_new(loop, blobs, peers_is_ready,
 					       peers_send_piece, peers, err);
 	if (!peers->keyring || !peers->chunk_sender)
 		return NULL;
 	if (peers_listen_at(peers, address, port, &why) < 0) {
-		log_warning("contents cannot be served to other agents: %s",
+		log_warning("blobs cannot be served to other agents: %s",
 			    why.text);
 		wire_server_free(take(peers->server));
 	}
@@ -215,12 +215,12 @@ int peers_grant(struct peers *peers, const char *name, const char *public,
 }
 
 void peers_controller_reads(struct peers *peers,
-			    const struct message_content_read *read)
+			    const struct message_blob_read *read)
 {
 	struct error err;
 
 	if (chunk_sender_read(peers->chunk_sender, NULL, read, &err) < 0)
-		log_warning("the controller's request for a content: %s",
+		log_warning("the controller's request for a blob: %s",
 			    err.text);
 }
 
@@ -289,7 +289,7 @@ static void heard(void *arg, enum message_type type, void *body,
 	if (type == MESSAGE_WELCOME) {
 		link->up = true;
 		peers->handler.up(peers->arg, link->name);
-	} else if (type == MESSAGE_CONTENT_PIECE) {
+	} else if (type == MESSAGE_BLOB_PIECE) {
 		peers->handler.piece(peers->arg, link->name, body, payload,
 				     size);
 	}
@@ -372,12 +372,12 @@ void peers_close(struct peers *peers, const char *name)
 }
 
 int peers_read(struct peers *peers, const char *name,
-	       const struct message_content_read *read)
+	       const struct message_blob_read *read)
 {
 	struct link *link = link_find(peers, name);
 
 	return link && link->up
-		       ? wire_client_send(link->wire, MESSAGE_CONTENT_READ,
-					  read, NULL, 0, NULL)
+		       ? wire_client_send(link->wire, MESSAGE_BLOB_READ, read,
+					  NULL, 0, NULL)
 		       : -1;
 }

@@ -1,4 +1,4 @@
-/* peers.h - exchanges contents between agents, without the controller.
+/* peers.h - exchanges blobs between agents, without the controller.
  *
  * Each agent listens for others, on the same kind of encrypted channel as the
  * controller's. The controller decides which keys may connect. To fetch, the
@@ -20,13 +20,12 @@ struct peers_handler {
 	/* The link is connected: peers_read() works now. */
 	void (*up)(void *arg, const char *name);
 	void (*piece)(void *arg, const char *name,
-		      const struct message_content_piece *piece,
-		      const void *data, size_t size);
+		      const struct message_blob_piece *piece, const void *data,
+		      size_t size);
 	/* The link is not connected; it keeps trying. */
 	void (*lost)(void *arg, const char *name, const char *why);
 	/* Send a piece to the controller, which reads; -1: not now. */
-	int (*to_controller)(void *arg,
-			     const struct message_content_piece *piece,
+	int (*to_controller)(void *arg, const struct message_blob_piece *piece,
 			     const void *data, size_t size);
 };
 
@@ -34,7 +33,7 @@ struct peers_handler {
  * borrowed. If it cannot listen there, the log says so, and it serves nobody;
  * that is no error.
  */
-struct peers *peers_new(sd_event *loop, struct blob_store *contents,
+struct peers *peers_new(sd_event *loop, struct blob_store *blobs,
 			const struct key *key, const char *address,
 			uint32_t port, const struct peers_handler *handler,
 			void *arg, struct error *err);
@@ -50,10 +49,10 @@ int peers_grant(struct peers *peers, const char *name, const char *public,
 
 /* The controller reads from us; its session is over. */
 void peers_controller_reads(struct peers *peers,
-			    const struct message_content_read *read);
+			    const struct message_blob_read *read);
 void peers_controller_gone(struct peers *peers);
 
-/* A content has grown: send waiting readers more. */
+/* A blob has grown: send waiting readers more. */
 void peers_wake(struct peers *peers);
 
 /* Connect, or use the existing link; up() runs, now or later. Each call needs a
@@ -65,6 +64,6 @@ void peers_close(struct peers *peers, const char *name);
 
 /* Request a piece from it. -1: the link is not connected. */
 int peers_read(struct peers *peers, const char *name,
-	       const struct message_content_read *read);
+	       const struct message_blob_read *read);
 
 #endif

@@ -31,7 +31,7 @@ void image_chain_clear(struct image_chain *chain)
 	strings_clear(&chain->diff_ids);
 }
 
-int image_chain_read(struct blob_store *contents, const char *config,
+int image_chain_read(struct blob_store *blobs, const char *config,
 		     size_t layers, struct image_chain *chain,
 		     struct error *err)
 {
@@ -40,7 +40,7 @@ int image_chain_read(struct blob_store *contents, const char *config,
 	const cJSON *list, *item;
 
 	buffer_init(&text, IMAGE_BUNDLE_CONFIG_MAX);
-	if (blob_store_text(contents, config, &text, err) < 0)
+	if (blob_store_text(blobs, config, &text, err) < 0)
 		return -1;
 	tree = codec_parse(text.data, text.size, err);
 	list = json_get(json_get(tree, "rootfs"), "diff_ids");

@@ -30,7 +30,7 @@ void image_chain_clear(struct image_chain *chain);
 /* Read the layers and the content of a config, which is in the store. EPROTO:
  * it is not the config of an image with so many layers.
  */
-int image_chain_read(struct blob_store *contents, const char *config,
+int image_chain_read(struct blob_store *blobs, const char *config,
 		     size_t layers, struct image_chain *chain,
 		     struct error *err);
 

@@ -23,7 +23,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#define ID_SIZE (CONTENT_HASH_SIZE + 8)
+#define ID_SIZE (BLOB_HASH_SIZE + 8)
 
 struct load {
 	struct image_operation operation;
@@ -117,7 +117,7 @@ static int read_bundle(struct load *load, struct error *err)
 
 	buffer_init(&text, IMAGE_BUNDLE_BYTES_MAX);
 	load_platform(platform, sizeof(platform));
-	if (blob_store_text(load->operation.config->contents,
+	if (blob_store_text(load->operation.config->blobs,
 			    load->operation.message.spec.id, &text, err) < 0 ||
 	    image_bundle_parse(text.data, text.size, bundle, err) < 0 ||
 	    image_bundle_choose(bundle, platform, err) < 0)
@@ -136,7 +136,7 @@ static int read_config(struct load *load, struct error *err)
 	const struct image_bundle_image *image =
 		&load->bundle.images[load->chains_count];
 
-	return image_chain_read(load->operation.config->contents, image->config,
+	return image_chain_read(load->operation.config->blobs, image->config,
 				image->layers.count,
 				&load->chains[load->chains_count++], err);
 }
@@ -512,7 +512,7 @@ static int give_engine(struct load *load)
 		return 0;
 	}
 	load->packed = (struct error){ 0 };
-	load->assembly = assembly_new(load->operation.config->contents,
+	load->assembly = assembly_new(load->operation.config->blobs,
 				      &load->bundle, &err);
 	if (load->assembly) {
 		assembly_let(load->assembly, load->blob);
@@ -569,10 +569,9 @@ static void load_touch(struct image_operation *operation)
 {
 	const struct load *load = (struct load *)operation;
 
-	blob_store_touch(operation->config->contents,
-			 operation->message.spec.id);
+	blob_store_touch(operation->config->blobs, operation->message.spec.id);
 	for (size_t i = 0; i < load->bundle.blobs_count; i++)
-		blob_store_touch(operation->config->contents,
+		blob_store_touch(operation->config->blobs,
 				 load->bundle.blobs[i].hash);
 }
 

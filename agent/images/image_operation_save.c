@@ -25,7 +25,7 @@ static void check_saved(struct save *save)
 {
 	struct image_operation *operation = &save->operation;
 	struct message_image_state state;
-	char hash[CONTENT_HASH_SIZE];
+	char hash[BLOB_HASH_SIZE];
 	struct error err = { 0 };
 	int rc = incoming_finish(save->incoming, hash, &err);
 
@@ -113,8 +113,8 @@ static void save_step(struct image_operation *operation)
 		return;
 	}
 	operation->progress.done_bytes = 0;
-	save->incoming = incoming_new(operation->config->contents, NULL,
-				      CONTENT_BYTES_MAX, &err);
+	save->incoming = incoming_new(operation->config->blobs, NULL,
+				      BLOB_BYTES_MAX, &err);
 	if (save->incoming)
 		operation->call =
 			engine_image_save(operation->config->engine,

@@ -142,7 +142,7 @@ static int operations_check_spec(const struct image_operations *operations,
 				 const struct image_spec *spec,
 				 struct error *err)
 {
-	if (!content_hash_valid(spec->id))
+	if (!blob_hash_valid(spec->id))
 		return error_set(err, EPROTO,
 				 "not the id of an image operation");
 	if (!spec->image &&

@@ -25,7 +25,7 @@ struct image_operations_config {
 	sd_event *loop;
 	struct engine *engine;
 	bool local; /* the engine's folder is on this machine */
-	struct blob_store *contents;
+	struct blob_store *blobs;
 	struct fetches *fetches;
 	struct images *images;
 	struct image_usage *usage;
@@ -46,7 +46,7 @@ OWNED_POINTER(struct image_operations, image_operations_free)
 void image_operations_do(struct image_operations *operations,
 			 struct message_image_do *message);
 
-/* Mark the contents that operations need as used, so that they are not removed.
+/* Mark the blobs that operations need as used, so that they are not removed.
  */
 void image_operations_touch(struct image_operations *operations);
 

@@ -263,9 +263,9 @@ struct disk_watermark_wait {
 struct disk_watermark {
 	struct disk_watermark_config config;
 	struct engine_call *call;
-	sd_event_source *look;      /* next look at the disk */
-	sd_event_source *late;      /* ends the wait for an answer */
-	char id[CONTENT_HASH_SIZE]; /* of the present question; "": none */
+	sd_event_source *look;   /* next look at the disk */
+	sd_event_source *late;   /* ends the wait for an answer */
+	char id[BLOB_HASH_SIZE]; /* of the present question; "": none */
 	bool answered;
 	bool blind; /* at the last look, the folder was unknown */
 	TAILQ_HEAD(, disk_watermark_wait) waits;

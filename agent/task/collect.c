@@ -206,7 +206,7 @@ static void collect_check_file(struct collect *collect)
 {
 	struct collected_file *file = &collect->list.files[collect->next];
 	owned(buffer_clear) struct buffer words = { 0 };
-	char hash[CONTENT_HASH_SIZE];
+	char hash[BLOB_HASH_SIZE];
 	struct error err = { 0 };
 	int rc = incoming_finish(collect->incoming, hash, &err);
 
@@ -358,7 +358,7 @@ static void begin_path(struct collect *collect)
 		return;
 	}
 	if (collect->tar >= 0)
-		collect->incoming = incoming_new(services->contents, NULL,
+		collect->incoming = incoming_new(services->blobs, NULL,
 						 collect->left, &err);
 	if (collect->incoming)
 		again_in(collect, 0);
@@ -405,7 +405,7 @@ static void count_earlier(struct collect *collect)
 
 		if (!file->content)
 			continue;
-		if (blob_store_look(collect->services.contents, file->content,
+		if (blob_store_look(collect->services.blobs, file->content,
 				    &bytes, &whole, NULL) == 0 &&
 		    whole && bytes <= collect->left) {
 			collect->left -= bytes;
@@ -478,6 +478,6 @@ int collect_list(const struct collect *collect, struct collected_file **files,
 void collect_touch(const struct collect *collect)
 {
 	for (size_t i = 0; i < collect->list.files_count; i++)
-		blob_store_touch(collect->services.contents,
+		blob_store_touch(collect->services.blobs,
 				 collect->list.files[i].content);
 }

@@ -28,7 +28,7 @@ struct collect_services {
 	sd_event *loop;
 	struct engine *engine;
 	struct spool *spool;
-	struct blob_store *contents;
+	struct blob_store *blobs;
 	const struct task_id *id;
 	const struct task_spec *spec;
 	const char *container; /* its name */
@@ -65,7 +65,7 @@ bool collect_is_done(const struct collect *collect);
 int collect_list(const struct collect *collect, struct collected_file **files,
 		 size_t *count);
 
-/* Mark the collected contents as used, so that they are not removed. */
+/* Mark the collected blobs as used, so that they are not removed. */
 void collect_touch(const struct collect *collect);
 
 #endif

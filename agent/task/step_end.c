@@ -57,7 +57,7 @@ void step_collect(struct task *task)
 		.loop = task->services->loop,
 		.engine = task->services->engine,
 		.spool = task->services->spool,
-		.contents = task->services->contents,
+		.blobs = task->services->blobs,
 		.id = &task->id,
 		.spec = &task->spec,
 		.container = task->container,

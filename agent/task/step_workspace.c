@@ -122,7 +122,7 @@ static int workspace_open(struct workspace *workspace, struct task *task,
 	struct stat st;
 
 	workspace->owner = workspace_owner(task);
-	workspace->tar = blob_store_open(task->services->contents,
+	workspace->tar = blob_store_open(task->services->blobs,
 					 task->spec.container.workspace, err);
 	if (workspace->tar < 0)
 		return -1;

@@ -34,7 +34,7 @@ struct task_services {
 	struct images *images;
 	struct spool *spool;
 	struct log_sender *sender;
-	struct blob_store *contents;
+	struct blob_store *blobs;
 	struct fetches *fetches;
 	struct monitor *monitor; /* NULL: nothing is sampled */
 	const char *cluster;
@@ -99,7 +99,7 @@ void task_command_answer(struct task *task,
 size_t task_needs(const struct task *task,
 		  struct image_need needs[TASK_NEEDS_MAX]);
 
-/* Mark its collected contents as used, so that they are not removed. */
+/* Mark its collected blobs as used, so that they are not removed. */
 void task_touch(const struct task *task);
 
 /* A copy for a message; the caller clears it with task_status_schema. */

@@ -44,8 +44,8 @@ static api_fn *const requests[MESSAGE_TYPES] = {
 	[MESSAGE_ROTATE] = api_rotate,
 	[MESSAGE_ROTATE_CONTROLLER] = api_rotate_controller,
 	[MESSAGE_ENROL] = api_enrol,
-	[MESSAGE_CONTENT_PUT] = api_content_put,
-	[MESSAGE_CONTENT_GET] = api_content_get,
+	[MESSAGE_BLOB_PUT] = api_blob_put,
+	[MESSAGE_BLOB_GET] = api_blob_get,
 	[MESSAGE_IMAGE_OPERATION] = api_image_operation,
 	[MESSAGE_IMAGE_LIST] = api_image_list,
 };

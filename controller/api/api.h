@@ -79,7 +79,7 @@ api_fn api_nodes, api_node, api_drain, api_label;
 api_fn api_keys, api_tokens, api_audit, api_token, api_admit, api_revoke,
 	api_enrol, api_rotate, api_rotate_controller, api_web;
 /* blobs.c */
-api_fn api_files, api_content_put, api_content_get;
+api_fn api_files, api_blob_put, api_blob_get;
 /* images.c */
 api_fn api_image, api_image_operation, api_image_list;
 /* log_read.c */

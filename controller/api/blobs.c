@@ -1,4 +1,4 @@
-/* blobs.c - requests for content by its hash, and for the files of a job. */
+/* blobs.c - requests for blobs by their hash, and for the files of a job. */
 #include "controller/api/jobs.h"
 #include "controller/blobs/blob_service.h"
 #include "controller/blobs/blob_users.h"
@@ -49,13 +49,13 @@ int api_files(struct api_request *request, void *reply, struct error *err)
 	    store_events(store, job.origin ? job.origin : query->id, 0, 0,
 			 event_read_files, &files, err) < 0)
 		return -1;
-	return blob_users_note_gone(blob_service_contents(request->api->blobs),
+	return blob_users_note_gone(blob_service_store(request->api->blobs),
 				    to->files, to->files_count, err);
 }
 
-int api_content_put(struct api_request *request, void *reply, struct error *err)
+int api_blob_put(struct api_request *request, void *reply, struct error *err)
 {
-	const struct message_content_put *message = request->message;
+	const struct message_blob_put *message = request->message;
 
 	request->goes_on = !request->size || message->offset;
 	return blob_service_put(request->api->blobs, request->peer, message,
@@ -65,9 +65,8 @@ int api_content_put(struct api_request *request, void *reply, struct error *err)
 /* Workspaces hold the code of others, and images their files: a hash alone,
  * which every list of jobs shows, opens nothing.
  */
-static int check_content_get(struct api_request *request,
-			     const struct message_content_get *get,
-			     struct error *err)
+static int check_blob_get(struct api_request *request,
+			  const struct message_blob_get *get, struct error *err)
 {
 	struct job_facts job = { 0 };
 
@@ -75,17 +74,17 @@ static int check_content_get(struct api_request *request,
 		return 0;
 	if (job_facts_read(request->api, get->job, &job, err) < 0)
 		return -1;
-	if (blob_users_has_file(blob_service_contents(request->api->blobs),
+	if (blob_users_has_file(blob_service_store(request->api->blobs),
 				job.origin ? job.origin : get->job, get->hash))
 		return 0;
 	return error_set(err, EPERM,
-			 "content %.12s is no collected file of job %" PRIu64,
+			 "blob %.12s is no collected file of job %" PRIu64,
 			 get->hash, get->job);
 }
 
-int api_content_get(struct api_request *request, void *reply, struct error *err)
+int api_blob_get(struct api_request *request, void *reply, struct error *err)
 {
-	if (check_content_get(request, request->message, err) < 0)
+	if (check_blob_get(request, request->message, err) < 0)
 		return -1;
 	return blob_service_get(request->api->blobs, request->message, reply,
 				request->bytes, err);

@@ -352,7 +352,7 @@ static int check_secrets(const struct sweep *sweep,
 	return 0;
 }
 
-/* The content of all workspaces must be here. */
+/* The blob of all workspaces must be here. */
 static int bind_workspaces(const struct api *api, struct sweep *sweep,
 			   const struct message_submit *message,
 			   struct error *err)
@@ -365,13 +365,13 @@ static int bind_workspaces(const struct api *api, struct sweep *sweep,
 		const struct submit_workspace *item = &message->workspaces[i];
 
 		if (sweep_bind(sweep, item->path, item->content, err) < 0 ||
-		    blob_store_look(blob_service_contents(api->blobs),
+		    blob_store_look(blob_service_store(api->blobs),
 				    item->content, &bytes, &whole, err) < 0)
 			return -1;
 		if (!whole)
 			return error_set(err, ENOENT,
 					 "workspace %.80s: the controller does "
-					 "not have content %.12s",
+					 "not have blob %.12s",
 					 item->path, item->content);
 	}
 	path = sweep_unbound(sweep);
@@ -383,19 +383,19 @@ static int bind_workspaces(const struct api *api, struct sweep *sweep,
 		    : 0;
 }
 
-/* Keep the content for the jobs of the sweep. */
+/* Keep the blob for the jobs of the sweep. */
 static int keep_workspaces(const struct api *api, uint64_t sweep,
 			   const struct message_submit *message,
 			   struct error *err)
 {
-	struct blob_store *contents = blob_service_contents(api->blobs);
+	struct blob_store *blobs = blob_service_store(api->blobs);
 
 	for (size_t i = 0; i < message->workspaces_count; i++)
-		if (blob_users_keep_workspace(contents, sweep,
+		if (blob_users_keep_workspace(blobs, sweep,
 					      message->workspaces[i].content,
 					      err) < 0)
 			return -1;
-	return blob_store_sync(contents, err);
+	return blob_store_sync(blobs, err);
 }
 
 /* Remove the rows and jobs of a refused sweep. */

@@ -18,13 +18,13 @@
 #include <string.h>
 
 #define STALL_MS 120000 /* without a byte from a node that is there */
-#define LOST_MAX 64     /* contents; older ones are tried again */
+#define LOST_MAX 64     /* blobs; older ones are tried again */
 
 _Static_assert(CHUNK_SENDER_READS_MAX >=
 		       CHUNK_RECEIVER_WINDOW * ARTIFACT_FETCH_MAX,
 	       "one node must be able to give all that is read at a time");
 
-/* One content that is being read from a node. */
+/* One blob that is being read from a node. */
 struct artifact_fetch {
 	struct artifact_fetches *fetches;
 	struct node *node;
@@ -37,7 +37,7 @@ struct artifact_fetch {
 /* One that a node cannot send, until somebody asks for it. */
 struct lost_blob {
 	const struct node *node;
-	char hash[CONTENT_HASH_SIZE];
+	char hash[BLOB_HASH_SIZE];
 	char why[200];
 	TAILQ_ENTRY(lost_blob) next;
 };
@@ -46,7 +46,7 @@ struct artifact_fetches {
 	struct blob_service *blobs;
 	sd_event_source *check;
 	size_t count;
-	bool found;     /* contents arrived or are lost; not asked for yet */
+	bool found;     /* blobs arrived or are lost; not asked for yet */
 	bool full_disk; /* that is in the log */
 	size_t lost_count;
 	TAILQ_HEAD(, lost_blob) lost;
@@ -75,7 +75,7 @@ static void artifact_fetch_give_up(struct artifact_fetches *fetches,
 {
 	struct lost_blob *lost = calloc(1, sizeof(*lost));
 
-	log_error("node=%s content=%.12s: %s", node_name(node), hash, why);
+	log_error("node=%s blob=%.12s: %s", node_name(node), hash, why);
 	fetches->found = true;
 	if (!lost)
 		return; /* it is tried again */
@@ -104,7 +104,7 @@ static void artifact_fetch_fail(struct artifact_fetch *fetch,
 {
 	struct artifact_fetches *fetches = fetch->fetches;
 	struct node *node = fetch->node;
-	char hash[CONTENT_HASH_SIZE];
+	char hash[BLOB_HASH_SIZE];
 
 	memcpy(hash, chunk_receiver_hash(fetch->receiver), sizeof(hash));
 	artifact_fetch_free(fetch);
@@ -196,7 +196,7 @@ struct artifact_fetches *artifact_fetches_new(sd_event *loop,
 	int rc;
 
 	if (!fetches)
-		return error_null(error_nomem(err, "contents"));
+		return error_null(error_nomem(err, "blobs"));
 	TAILQ_INIT(&fetches->list);
 	TAILQ_INIT(&fetches->lost);
 	fetches->blobs = blobs;
@@ -224,12 +224,12 @@ void artifact_fetches_free(struct artifact_fetches *fetches)
 
 /* chunk_receiver_send_fn */
 static int artifact_fetch_send_read(void *arg,
-				    const struct message_content_read *read)
+				    const struct message_blob_read *read)
 {
 	const struct artifact_fetch *fetch = arg;
 
 	return node_peer(fetch->node) ? wire_server_send(node_peer(fetch->node),
-							 MESSAGE_CONTENT_READ,
+							 MESSAGE_BLOB_READ,
 							 read, NULL, 0, NULL)
 				      : -1;
 }
@@ -262,7 +262,7 @@ static void artifact_fetch_begin(struct artifact_fetches *fetches,
 	fetch->fetches = fetches;
 	fetch->node = node;
 	fetch->receiver =
-		chunk_receiver_new(blob_service_contents(fetches->blobs),
+		chunk_receiver_new(blob_service_store(fetches->blobs),
 				   file->content, file->bytes,
 				   artifact_fetch_send_read, fetch, &err);
 	if (!fetch->receiver) {
@@ -289,7 +289,7 @@ static bool is_here(struct artifact_fetches *fetches,
 	uint64_t bytes;
 	bool whole;
 
-	return blob_store_look(blob_service_contents(fetches->blobs),
+	return blob_store_look(blob_service_store(fetches->blobs),
 			       file->content, &bytes, &whole, NULL) == 0 &&
 	       whole;
 }
@@ -312,8 +312,8 @@ static bool take_lost(struct artifact_fetches *fetches, const struct node *node,
 	return true;
 }
 
-int artifact_fetch_content(struct artifact_fetches *fetches, struct node *node,
-			   const char *hash, uint64_t bytes, struct error *err)
+int artifact_fetch_blob(struct artifact_fetches *fetches, struct node *node,
+			const char *hash, uint64_t bytes, struct error *err)
 {
 	const struct collected_file file = { .content = (char *)hash,
 					     .bytes = bytes };
@@ -327,7 +327,7 @@ int artifact_fetch_content(struct artifact_fetches *fetches, struct node *node,
 }
 
 void artifact_fetch_piece(struct artifact_fetches *fetches, struct node *node,
-			  const struct message_content_piece *piece,
+			  const struct message_blob_piece *piece,
 			  const void *data, size_t size)
 {
 	struct artifact_fetch *fetch;
@@ -408,7 +408,7 @@ int artifact_fetch_keep(struct artifact_fetches *fetches,
 		};
 
 		if (artifact_fetch_list_file(list, &info) && here &&
-		    blob_users_keep_file(blob_service_contents(fetches->blobs),
+		    blob_users_keep_file(blob_service_store(fetches->blobs),
 					 job_id(task_job(task)), file->content,
 					 err) < 0)
 			return -1;

@@ -22,17 +22,17 @@ struct artifact_fetches *artifact_fetches_new(struct sd_event *loop,
 void artifact_fetches_free(struct artifact_fetches *fetches);
 OWNED_POINTER(struct artifact_fetches, artifact_fetches_free)
 
-/* Is this content of the node here? 1: yes. 0: no; it is fetched, if there are
+/* Is this blob of the node here? 1: yes. 0: no; it is fetched, if there are
  * less than ARTIFACT_FETCH_MAX; artifact_fetch_found() tells when to ask again.
  * -1: the node cannot send it; *err says why. The next call tries again.
  */
-int artifact_fetch_content(struct artifact_fetches *fetches, struct node *node,
-			   const char *hash, uint64_t bytes, struct error *err);
+int artifact_fetch_blob(struct artifact_fetches *fetches, struct node *node,
+			const char *hash, uint64_t bytes, struct error *err);
 
 void artifact_fetch_piece(struct artifact_fetches *fetches, struct node *node,
-			  const struct message_content_piece *piece,
+			  const struct message_blob_piece *piece,
 			  const void *data, size_t size);
-/* Has a content arrived, or was one given up, since the last call? */
+/* Has a blob arrived, or was one given up, since the last call? */
 bool artifact_fetch_found(struct artifact_fetches *fetches);
 /* Call it every half second: give up what a node does not send. Fetches that
  * had to wait, or had no disk space, start when they are asked for again.
@@ -58,8 +58,8 @@ struct artifact_fetch_list {
 	size_t left_out; /* paths */
 };
 
-/* Add the task's files: {"rank", "path", "content", "bytes", "text"}; a missing
- * file has content null and a text why. Files that are here are kept for the
+/* Add the task's files: {"rank", "path", "blob", "bytes", "text"}; a missing
+ * file has blob null and a text why. Files that are here are kept for the
  * job; the caller runs blob_store_sync().
  */
 int artifact_fetch_keep(struct artifact_fetches *fetches,

@@ -1,4 +1,4 @@
-/* blob_service.c - gives nodes the contents that they want.
+/* blob_service.c - gives nodes the blobs that they want.
  */
 #include "controller/blobs/blob_service.h"
 
@@ -19,20 +19,20 @@
 
 #define CLEAN_MS 3600000
 
-/* The exchange of contents between a node and others, in its session. */
+/* The exchange of blobs between a node and others, in its session. */
 struct sharing {
 	unsigned int gives_failed; /* failed fetches of others from it */
 	unsigned int takes_failed; /* its failed fetches in a row */
 	int64_t takes_again_ms;    /* monotonic; until then only the controller
 				      sends to it */
-	char awaits[CONTENT_HASH_SIZE]; /* wanted, and not here yet */
+	char awaits[BLOB_HASH_SIZE]; /* wanted, and not here yet */
 };
 
 struct blob_service {
 	struct store *store;
 	struct nodes *nodes;
 	struct sharing *sharings; /* NODES_MAX of them, by node_index() */
-	struct blob_store *contents;
+	struct blob_store *blobs;
 	struct chunk_sender *chunk_sender;
 	struct distribution_tree *distribution;
 	struct blob_uploads *uploads;
@@ -49,15 +49,15 @@ static bool blob_node_ready(void *arg, void *peer)
 }
 
 static int blob_give_piece(void *arg, void *peer,
-			   const struct message_content_piece *piece,
+			   const struct message_blob_piece *piece,
 			   const void *data, size_t size)
 {
 	const struct node *node = peer;
 
-	return node_peer(node) ? wire_server_send(node_peer(node),
-						  MESSAGE_CONTENT_PIECE, piece,
-						  data, size, NULL)
-			       : 0;
+	return node_peer(node)
+		       ? wire_server_send(node_peer(node), MESSAGE_BLOB_PIECE,
+					  piece, data, size, NULL)
+		       : 0;
 }
 
 struct blob_service *blob_service_new(const struct blob_service_config *config,
@@ -67,20 +67,20 @@ struct blob_service *blob_service_new(const struct blob_service_config *config,
 		calloc(1, sizeof(*blobs));
 
 	if (!blobs)
-		return error_null(error_nomem(err, "contents"));
+		return error_null(error_nomem(err, "blobs"));
 	blobs->store = config->store;
 	blobs->nodes = config->nodes;
 	blobs->sharings = calloc(NODES_MAX, sizeof(*blobs->sharings));
 	if (!blobs->sharings)
-		return error_null(error_nomem(err, "contents"));
-	blobs->contents = blob_store_new(folder, err);
-	if (!blobs->contents)
+		return error_null(error_nomem(err, "blobs"));
+	blobs->blobs = blob_store_new(folder, err);
+	if (!blobs->blobs)
 		return NULL;
 	blobs->chunk_sender =
-		chunk_sender_new(config->loop, blobs->contents, blob_node_ready,
+		chunk_sender_new(config->loop, blobs->blobs, blob_node_ready,
 				 blob_give_piece, NULL, err);
 	blobs->distribution = distribution_tree_new(err);
-	blobs->uploads = blob_uploads_new(blobs->contents, err);
+	blobs->uploads = blob_uploads_new(blobs->blobs, err);
 	return blobs->chunk_sender && blobs->distribution && blobs->uploads
 		       ? take(blobs)
 		       : NULL;
@@ -93,14 +93,14 @@ void blob_service_free(struct blob_service *blobs)
 	blob_uploads_free(blobs->uploads);
 	chunk_sender_free(blobs->chunk_sender);
 	distribution_tree_free(blobs->distribution);
-	blob_store_free(blobs->contents);
+	blob_store_free(blobs->blobs);
 	free(blobs->sharings);
 	free(blobs);
 }
 
-struct blob_store *blob_service_contents(const struct blob_service *blobs)
+struct blob_store *blob_service_store(const struct blob_service *blobs)
 {
-	return blobs->contents;
+	return blobs->blobs;
 }
 
 static struct sharing *sharing_of(struct blob_service *blobs,
@@ -111,11 +111,11 @@ static struct sharing *sharing_of(struct blob_service *blobs,
 
 /* People. */
 
-/* The content begins to arrive: nodes that await it may read it. */
+/* The blob begins to arrive: nodes that await it may read it. */
 static void tell_awaiting(struct blob_service *blobs, const char *hash)
 {
-	const struct message_content_want want = { .hash = (char *)hash,
-						   .awaited = true };
+	const struct message_blob_want want = { .hash = (char *)hash,
+						.awaited = true };
 
 	for (size_t i = 0; i < node_count(blobs->nodes); i++) {
 		struct node *node = node_at(blobs->nodes, i);
@@ -130,9 +130,9 @@ static void tell_awaiting(struct blob_service *blobs, const char *hash)
 }
 
 int blob_service_put(struct blob_service *blobs, const struct wire_peer *sender,
-		     const struct message_content_put *message,
-		     const void *data, size_t size,
-		     struct reply_content_put *reply, struct error *err)
+		     const struct message_blob_put *message, const void *data,
+		     size_t size, struct reply_blob_put *reply,
+		     struct error *err)
 {
 	bool begins;
 	ssize_t taken = blob_uploads_put(blobs->uploads, sender, message, data,
@@ -152,18 +152,18 @@ void blob_service_sender_gone(struct blob_service *blobs,
 }
 
 int blob_service_get(struct blob_service *blobs,
-		     const struct message_content_get *get,
-		     struct reply_content_get *reply, struct buffer *bytes,
+		     const struct message_blob_get *get,
+		     struct reply_blob_get *reply, struct buffer *bytes,
 		     struct error *err)
 {
-	struct blob_store *contents = blobs->contents;
+	struct blob_store *held = blobs->blobs;
 	uint64_t length, left;
 	bool whole;
 
-	if (blob_store_look(contents, get->hash, &length, &whole, err) < 0)
+	if (blob_store_look(held, get->hash, &length, &whole, err) < 0)
 		return -1;
 	if (!whole || get->offset > length) {
-		error_set(err, ENOENT, "content %.12s does not exist here",
+		error_set(err, ENOENT, "blob %.12s does not exist here",
 			  get->hash);
 		return -1;
 	}
@@ -171,8 +171,8 @@ int blob_service_get(struct blob_service *blobs,
 	if (left > BLOB_SERVICE_PIECE)
 		left = BLOB_SERVICE_PIECE;
 	if (buffer_reserve(bytes, left, err) < 0 ||
-	    (left && blob_store_read(contents, get->hash, get->offset,
-				     bytes->data, left, err) < 0))
+	    (left && blob_store_read(held, get->hash, get->offset, bytes->data,
+				     left, err) < 0))
 		return -1;
 	bytes->size = left;
 	reply->bytes = length;
@@ -193,36 +193,36 @@ static void blob_send_message(struct node *node, enum message_type type,
 
 /* Tell the source about the other node, before that one asks it. */
 static bool name_source(struct blob_service *blobs, struct node *to,
-			const char *name, struct message_content_from *from)
+			const char *name, struct message_blob_from *from)
 {
 	struct node *source = name ? node_find(blobs->nodes, name) : NULL;
-	struct message_content_grant grant = { .name = (char *)node_name(to) };
+	struct message_blob_grant grant = { .name = (char *)node_name(to) };
 
 	if (!source || !node_peer(source) || !node_view(source)->peers ||
 	    !node_peer(to) ||
 	    sharing_of(blobs, source)->gives_failed >= BLOB_SERVICE_FAILURES)
 		return false;
 	grant.public = (char *)wire_peer_public(node_peer(to));
-	blob_send_message(source, MESSAGE_CONTENT_GRANT, &grant);
+	blob_send_message(source, MESSAGE_BLOB_GRANT, &grant);
 	from->name = (char *)node_name(source);
 	from->endpoint = node_view(source)->peers;
 	from->public = (char *)wire_peer_public(node_peer(source));
 	return true;
 }
 
-static void blob_refuse_content(struct node *node, const char *hash,
-				const struct error *why)
+static void blob_refuse(struct node *node, const char *hash,
+			const struct error *why)
 {
-	struct message_content_from from = { .hash = (char *)hash,
-					     .code = why->code,
-					     .text = (char *)why->text };
+	struct message_blob_from from = { .hash = (char *)hash,
+					  .code = why->code,
+					  .text = (char *)why->text };
 
-	blob_send_message(node, MESSAGE_CONTENT_FROM, &from);
+	blob_send_message(node, MESSAGE_BLOB_FROM, &from);
 }
 
 /* Note from what nodes report which of them can reach each other. */
 static void note_failures(struct blob_service *blobs, struct node *node,
-			  const struct message_content_want *want)
+			  const struct message_blob_want *want)
 {
 	const char *name = want->failed ? want->failed : want->source;
 	struct node *other =
@@ -230,7 +230,7 @@ static void note_failures(struct blob_service *blobs, struct node *node,
 	struct sharing *takes = sharing_of(blobs, node);
 	struct sharing *gives = other ? sharing_of(blobs, other) : NULL;
 
-	/* A node that answers "none" can be reached; it removed the content. */
+	/* A node that answers "none" can be reached; it removed the blob. */
 	if (!other || (want->failed && want->none))
 		return;
 	if (!want->failed) {
@@ -243,7 +243,7 @@ static void note_failures(struct blob_service *blobs, struct node *node,
 		gives->gives_failed++;
 	if (++takes->takes_failed < BLOB_SERVICE_FAILURES)
 		return;
-	log_warning("node=%s cannot get contents from other nodes; the "
+	log_warning("node=%s cannot get blobs from other nodes; the "
 		    "controller sends them for a while",
 		    node_name(node));
 	takes->takes_failed = 0;
@@ -251,10 +251,9 @@ static void note_failures(struct blob_service *blobs, struct node *node,
 }
 
 static void advise(struct blob_service *blobs, struct node *node,
-		   const struct message_content_want *want, uint64_t bytes)
+		   const struct message_blob_want *want, uint64_t bytes)
 {
-	struct message_content_from from = { .hash = want->hash,
-					     .bytes = bytes };
+	struct message_blob_from from = { .hash = want->hash, .bytes = bytes };
 	const char *source = NULL;
 	struct error err;
 
@@ -277,7 +276,7 @@ static void advise(struct blob_service *blobs, struct node *node,
 						      &err);
 
 	if (rc < 0) {
-		blob_refuse_content(node, want->hash, &err);
+		blob_refuse(node, want->hash, &err);
 		return;
 	}
 	if (source && !name_source(blobs, node, source, &from)) {
@@ -285,17 +284,17 @@ static void advise(struct blob_service *blobs, struct node *node,
 		distribution_tree_gone(blobs->distribution, source);
 		from.name = NULL;
 	}
-	log_debug("content=%.12s node=%s from=%s at=%" PRIu64, want->hash,
+	log_debug("blob=%.12s node=%s from=%s at=%" PRIu64, want->hash,
 		  node_name(node), from.name ? from.name : "here",
 		  want->length);
-	blob_send_message(node, MESSAGE_CONTENT_FROM, &from);
+	blob_send_message(node, MESSAGE_BLOB_FROM, &from);
 }
 
-/* The content is not here. A node that awaits it is told only if it will not
+/* The blob is not here. A node that awaits it is told only if it will not
  * come.
  */
 static void send_none(struct blob_service *blobs, struct node *node,
-		      const struct message_content_want *want)
+		      const struct message_blob_want *want)
 {
 	struct error err;
 
@@ -307,29 +306,29 @@ static void send_none(struct blob_service *blobs, struct node *node,
 	}
 	if (want->awaited)
 		error_set(&err, ENOENT,
-			  "content %.12s is no longer being sent; run regatta "
+			  "blob %.12s is no longer being sent; run regatta "
 			  "image load with its file again to continue",
 			  want->hash);
 	else
 		error_set(&err, ENOENT,
-			  "content %.12s does not exist on the controller (any "
+			  "blob %.12s does not exist on the controller (any "
 			  "more); submit its sweep again, or load its image "
 			  "file",
 			  want->hash);
-	blob_refuse_content(node, want->hash, &err);
+	blob_refuse(node, want->hash, &err);
 }
 
 void blob_service_want(struct blob_service *blobs, struct node *node,
-		       const struct message_content_want *want)
+		       const struct message_blob_want *want)
 {
 	bool whole, arrives, stalled = false;
 	struct error err;
 	uint64_t bytes;
 
-	if (blob_store_look(blobs->contents, want->hash, &bytes, &whole, &err) <
+	if (blob_store_look(blobs->blobs, want->hash, &bytes, &whole, &err) <
 	    0) {
 		if (!want->source)
-			blob_refuse_content(node, want->hash, &err);
+			blob_refuse(node, want->hash, &err);
 		return;
 	}
 	arrives = !whole && blob_uploads_find(blobs->uploads, want->hash,
@@ -342,9 +341,9 @@ void blob_service_want(struct blob_service *blobs, struct node *node,
 			send_none(blobs, node, want);
 	} else if (want->length > bytes) {
 		error_set(&err, EPROTO,
-			  "content %.12s: the offset is beyond its end",
+			  "blob %.12s: the offset is beyond its end",
 			  want->hash);
-		blob_refuse_content(node, want->hash, &err);
+		blob_refuse(node, want->hash, &err);
 	} else if (!want->source) {
 		advise(blobs, node, want, bytes);
 	} else if (node_view(node)->peers) {
@@ -354,7 +353,7 @@ void blob_service_want(struct blob_service *blobs, struct node *node,
 }
 
 void blob_service_read(struct blob_service *blobs, struct node *node,
-		       const struct message_content_read *read)
+		       const struct message_blob_read *read)
 {
 	struct error err;
 
@@ -364,11 +363,11 @@ void blob_service_read(struct blob_service *blobs, struct node *node,
 
 void blob_service_revoked(struct blob_service *blobs, const char *name)
 {
-	struct message_content_grant grant = { .name = (char *)name };
+	struct message_blob_grant grant = { .name = (char *)name };
 
 	for (size_t i = 0; i < node_count(blobs->nodes); i++)
-		blob_send_message(node_at(blobs->nodes, i),
-				  MESSAGE_CONTENT_GRANT, &grant);
+		blob_send_message(node_at(blobs->nodes, i), MESSAGE_BLOB_GRANT,
+				  &grant);
 }
 
 void blob_service_gone(struct blob_service *blobs, struct node *node)
@@ -387,14 +386,14 @@ void blob_service_tick(struct blob_service *blobs)
 	blob_uploads_tick(blobs->uploads);
 	if (blobs->releasing)
 		blobs->releasing =
-			blob_users_release(blobs->contents, blobs->store);
+			blob_users_release(blobs->blobs, blobs->store);
 	if (blobs->cleaned_ms && now - blobs->cleaned_ms < CLEAN_MS)
 		return;
 	blobs->cleaned_ms = now;
 	blobs->releasing = true;
-	if (blob_store_clean(blobs->contents, BLOB_SERVICE_AGE_MS, &bytes,
-			     &err) < 0)
+	if (blob_store_clean(blobs->blobs, BLOB_SERVICE_AGE_MS, &bytes, &err) <
+	    0)
 		log_warning("%s", err.text);
 	else if (bytes)
-		log_info("contents: %" PRIu64 " unused bytes removed", bytes);
+		log_info("blobs: %" PRIu64 " unused bytes removed", bytes);
 }

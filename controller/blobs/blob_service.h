@@ -1,11 +1,11 @@
-/* blob_service.h - gives nodes the contents that they want.
+/* blob_service.h - gives nodes the blobs that they want.
  *
- * A content is a workspace, an image's layer or a collected file. People upload
- * contents (blob_uploads.h) and download others. A node that wants one is told
+ * A blob is a workspace, an image's layer or a collected file. People upload
+ * blobs (blob_uploads.h) and download others. A node that wants one is told
  * its source (distribution_tree.h): another node, or the controller, also while
- * the content is still arriving. A node that awaits a content is told when it
+ * the blob is still arriving. A node that awaits a blob is told when it
  * begins to arrive, or that it will not come (blob_uploads_expected()).
- * Contents that no job or sweep uses (blob_users.h) are removed when they were
+ * Blobs that no job or sweep uses (blob_users.h) are removed when they were
  * not used for BLOB_SERVICE_AGE_MS.
  */
 #ifndef CONTROLLER_BLOBS_BLOB_SERVICE_H
@@ -46,16 +46,16 @@ struct blob_service *blob_service_new(const struct blob_service_config *config,
 void blob_service_free(struct blob_service *blobs);
 OWNED_POINTER(struct blob_service, blob_service_free)
 
-struct blob_store *blob_service_contents(const struct blob_service *blobs);
+struct blob_store *blob_service_store(const struct blob_service *blobs);
 
 /* Requests of people. `bytes` gets the payload of the reply. */
 int blob_service_put(struct blob_service *blobs, const struct wire_peer *sender,
-		     const struct message_content_put *put, const void *data,
-		     size_t size, struct reply_content_put *reply,
+		     const struct message_blob_put *put, const void *data,
+		     size_t size, struct reply_blob_put *reply,
 		     struct error *err);
 int blob_service_get(struct blob_service *blobs,
-		     const struct message_content_get *get,
-		     struct reply_content_get *reply, struct buffer *bytes,
+		     const struct message_blob_get *get,
+		     struct reply_blob_get *reply, struct buffer *bytes,
 		     struct error *err);
 
 /* The person's session has ended. */
@@ -64,9 +64,9 @@ void blob_service_sender_gone(struct blob_service *blobs,
 
 /* Messages of agents. */
 void blob_service_want(struct blob_service *blobs, struct node *node,
-		       const struct message_content_want *want);
+		       const struct message_blob_want *want);
 void blob_service_read(struct blob_service *blobs, struct node *node,
-		       const struct message_content_read *read);
+		       const struct message_blob_read *read);
 
 /* The node's session has ended. */
 void blob_service_gone(struct blob_service *blobs, struct node *node);

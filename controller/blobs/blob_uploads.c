@@ -1,4 +1,4 @@
-/* blob_uploads.c - the contents that people upload to the controller.
+/* blob_uploads.c - the blobs that people upload to the controller.
  */
 #include "controller/blobs/blob_uploads.h"
 
@@ -13,28 +13,28 @@
 #define STALL_MS 5000 /* shorter than nodes wait for each other */
 
 struct upload {
-	char hash[CONTENT_HASH_SIZE];
+	char hash[BLOB_HASH_SIZE];
 	struct incoming *incoming; /* NULL: this place is free */
 	uint64_t bytes;
 	int64_t used_ms;
 };
 
 struct blob_uploads {
-	struct blob_store *contents;
+	struct blob_store *blobs;
 	struct upload list[BLOB_UPLOADS_MAX];
 	const struct wire_peer *senders[BLOB_UPLOADS_SENDERS_MAX];
 	size_t senders_count;
 	int64_t expected_ms; /* monotonic; until then more may come */
 };
 
-struct blob_uploads *blob_uploads_new(struct blob_store *contents,
+struct blob_uploads *blob_uploads_new(struct blob_store *blobs,
 				      struct error *err)
 {
 	struct blob_uploads *uploads = calloc(1, sizeof(*uploads));
 
 	if (!uploads)
-		return error_null(error_nomem(err, "contents"));
-	uploads->contents = contents;
+		return error_null(error_nomem(err, "blobs"));
+	uploads->blobs = blobs;
 	/* Uploaders of an earlier controller may come back. */
 	uploads->expected_ms = clock_mono_ms() + BLOB_UPLOADS_BACK_MS;
 	return uploads;
@@ -87,11 +87,11 @@ static struct upload *upload_begin(struct blob_uploads *uploads,
 			upload = &uploads->list[i];
 	if (!upload)
 		return error_null(error_set(err, EBUSY,
-					    "%d contents are already being "
+					    "%d blobs are already being "
 					    "received; try again "
 					    "later",
 					    BLOB_UPLOADS_MAX));
-	upload->incoming = incoming_new(uploads->contents, hash, bytes, err);
+	upload->incoming = incoming_new(uploads->blobs, hash, bytes, err);
 	if (!upload->incoming)
 		return NULL;
 	memcpy(upload->hash, hash, sizeof(upload->hash));
@@ -133,12 +133,12 @@ bool blob_uploads_expected(const struct blob_uploads *uploads)
 
 /* Write the bytes, and finish what is complete. */
 static ssize_t upload_take(struct upload *upload,
-			   const struct message_content_put *message,
+			   const struct message_blob_put *message,
 			   const void *data, size_t size,
-			   struct reply_content_put *reply, struct error *err)
+			   struct reply_blob_put *reply, struct error *err)
 {
 	uint64_t length = incoming_length(upload->incoming);
-	char hash[CONTENT_HASH_SIZE];
+	char hash[BLOB_HASH_SIZE];
 	size_t taken = 0;
 	int rc = 1;
 
@@ -155,16 +155,16 @@ static ssize_t upload_take(struct upload *upload,
 		rc = incoming_finish(upload->incoming, hash, err);
 	if (rc <= 0)
 		upload_end(upload);
-	*reply = (struct reply_content_put){ .length = length + taken,
-					     .whole = !rc };
+	*reply = (struct reply_blob_put){ .length = length + taken,
+					  .whole = !rc };
 	return rc < 0 ? -1 : (ssize_t)taken;
 }
 
 ssize_t blob_uploads_put(struct blob_uploads *uploads,
 			 const struct wire_peer *sender,
-			 const struct message_content_put *message,
+			 const struct message_blob_put *message,
 			 const void *data, size_t size,
-			 struct reply_content_put *reply, bool *begins,
+			 struct reply_blob_put *reply, bool *begins,
 			 struct error *err)
 {
 	struct upload *upload;
@@ -172,19 +172,19 @@ ssize_t blob_uploads_put(struct blob_uploads *uploads,
 	bool whole;
 
 	*begins = false;
-	if (blob_store_look(uploads->contents, message->hash, &length, &whole,
+	if (blob_store_look(uploads->blobs, message->hash, &length, &whole,
 			    err) < 0)
 		return -1;
 	note_sender(uploads, sender);
 	if (whole) {
-		*reply = (struct reply_content_put){ .length = length,
-						     .whole = true };
+		*reply = (struct reply_blob_put){ .length = length,
+						  .whole = true };
 		return 0;
 	}
 	upload = (struct upload *)upload_find(uploads, message->hash);
 	if (upload && upload->bytes != message->bytes)
 		return error_set(err, EBUSY,
-				 "content %.12s is already being received with "
+				 "blob %.12s is already being received with "
 				 "another size",
 				 message->hash);
 	if (!upload) {

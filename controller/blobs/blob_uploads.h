@@ -1,7 +1,7 @@
-/* blob_uploads.h - the contents that people upload to the controller.
+/* blob_uploads.h - the blobs that people upload to the controller.
  *
  * At most BLOB_UPLOADS_MAX arrive at a time. An upload without bytes for a
- * minute frees its place, and may continue later. Nodes may await a content
+ * minute frees its place, and may continue later. Nodes may await a blob
  * that is not here yet. It is expected until BLOB_UPLOADS_AWAIT_MS after the
  * last upload, or BLOB_UPLOADS_BACK_MS after the last uploader disconnected.
  */
@@ -21,31 +21,31 @@
 
 struct wire_peer;
 
-/* contents is borrowed. */
+/* blobs is borrowed. */
 struct blob_uploads;
-struct blob_uploads *blob_uploads_new(struct blob_store *contents,
+struct blob_uploads *blob_uploads_new(struct blob_store *blobs,
 				      struct error *err);
 void blob_uploads_free(struct blob_uploads *uploads);
 OWNED_POINTER(struct blob_uploads, blob_uploads_free)
 
-/* Take the bytes if they continue the content; *begins: it arrives from now on.
+/* Take the bytes if they continue the blob; *begins: it arrives from now on.
  * Returns how many were taken, or -1. EBUSY: too many uploads, or another size
  * than before.
  */
 ssize_t blob_uploads_put(struct blob_uploads *uploads,
 			 const struct wire_peer *sender,
-			 const struct message_content_put *message,
+			 const struct message_blob_put *message,
 			 const void *data, size_t size,
-			 struct reply_content_put *reply, bool *begins,
+			 struct reply_blob_put *reply, bool *begins,
 			 struct error *err);
 
-/* Is the content arriving? Then *bytes is its whole size, and *stalled says
+/* Is the blob arriving? Then *bytes is its whole size, and *stalled says
  * that its uploader is silent.
  */
 bool blob_uploads_find(const struct blob_uploads *uploads, const char *hash,
 		       uint64_t *bytes, bool *stalled);
 
-/* May further contents still come? */
+/* May further blobs still come? */
 bool blob_uploads_expected(const struct blob_uploads *uploads);
 
 /* The person's session has ended. */

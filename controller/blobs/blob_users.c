@@ -1,4 +1,4 @@
-/* blob_users.c - content that is kept for jobs and sweeps.
+/* blob_users.c - blob that is kept for jobs and sweeps.
  */
 #include "controller/blobs/blob_users.h"
 
@@ -15,36 +15,36 @@
 #define FOR_JOB "job-"
 #define FOR_SWEEP "sweep-"
 
-int blob_users_keep_file(struct blob_store *contents, uint64_t job,
+int blob_users_keep_file(struct blob_store *blobs, uint64_t job,
 			 const char *hash, struct error *err)
 {
-	char user[CONTENT_USER_MAX];
+	char user[BLOB_USER_MAX];
 
 	snprintf(user, sizeof(user), FOR_JOB "%" PRIu64, job);
-	return blob_store_keep(contents, hash, user, err);
+	return blob_store_keep(blobs, hash, user, err);
 }
 
-int blob_users_keep_workspace(struct blob_store *contents, uint64_t sweep,
+int blob_users_keep_workspace(struct blob_store *blobs, uint64_t sweep,
 			      const char *hash, struct error *err)
 {
-	char user[CONTENT_USER_MAX];
+	char user[BLOB_USER_MAX];
 
 	snprintf(user, sizeof(user), FOR_SWEEP "%" PRIu64, sweep);
-	return blob_store_keep(contents, hash, user, err);
+	return blob_store_keep(blobs, hash, user, err);
 }
 
-bool blob_users_has_file(const struct blob_store *contents, uint64_t job,
+bool blob_users_has_file(const struct blob_store *blobs, uint64_t job,
 			 const char *hash)
 {
-	char user[CONTENT_USER_MAX];
+	char user[BLOB_USER_MAX];
 
 	snprintf(user, sizeof(user), FOR_JOB "%" PRIu64, job);
-	return blob_store_keeps(contents, hash, user);
+	return blob_store_keeps(blobs, hash, user);
 }
 
 struct forgetting {
-	struct blob_store *contents;
-	char user[CONTENT_USER_MAX];
+	struct blob_store *blobs;
+	char user[BLOB_USER_MAX];
 	uint64_t *bytes;
 	struct error *err;
 };
@@ -67,7 +67,7 @@ static int forget_files(const struct event_row *row, void *arg)
 			cJSON_GetObjectItemCaseSensitive(file, "content"));
 
 		if (rc == 0 && hash)
-			rc = blob_store_release(forgetting->contents, hash,
+			rc = blob_store_release(forgetting->blobs, hash,
 						forgetting->user,
 						forgetting->bytes,
 						forgetting->err);
@@ -76,11 +76,11 @@ static int forget_files(const struct event_row *row, void *arg)
 	return rc;
 }
 
-int blob_users_forget_job(struct blob_store *contents, struct store *store,
+int blob_users_forget_job(struct blob_store *blobs, struct store *store,
 			  uint64_t job, uint64_t *bytes, struct error *err)
 {
 	struct forgetting forgetting = {
-		.contents = contents,
+		.blobs = blobs,
 		.bytes = bytes,
 		.err = err,
 	};
@@ -90,7 +90,7 @@ int blob_users_forget_job(struct blob_store *contents, struct store *store,
 	return store_events(store, job, 0, 0, forget_files, &forgetting, err);
 }
 
-int blob_users_note_gone(struct blob_store *contents, struct file_info *files,
+int blob_users_note_gone(struct blob_store *blobs, struct file_info *files,
 			 size_t count, struct error *err)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -99,7 +99,7 @@ int blob_users_note_gone(struct blob_store *contents, struct file_info *files,
 		bool whole;
 
 		if (!file->content ||
-		    blob_store_look(contents, file->content, &bytes, &whole,
+		    blob_store_look(blobs, file->content, &bytes, &whole,
 				    NULL) < 0 ||
 		    whole)
 			continue;
@@ -112,7 +112,7 @@ int blob_users_note_gone(struct blob_store *contents, struct file_info *files,
 }
 
 struct release {
-	struct blob_store *contents;
+	struct blob_store *blobs;
 	struct store *store;
 };
 
@@ -130,19 +130,19 @@ static void release_old(void *arg, const char *hash, const char *user,
 	    !store_sweep_over(release->store,
 			      strtoull(user + prefix, NULL, 10)))
 		return;
-	if (blob_store_release(release->contents, hash, user, &bytes, &err) < 0)
+	if (blob_store_release(release->blobs, hash, user, &bytes, &err) < 0)
 		log_warning("%s", err.text);
 	else
-		log_info("content=%.12s the workspace of %s is removed: "
+		log_info("blob=%.12s the workspace of %s is removed: "
 			 "%" PRIu64 " bytes",
 			 hash, user, bytes);
 }
 
-bool blob_users_release(struct blob_store *contents, struct store *store)
+bool blob_users_release(struct blob_store *blobs, struct store *store)
 {
-	struct release release = { contents, store };
+	struct release release = { blobs, store };
 	struct error err;
-	int rc = blob_store_users(contents, USERS_STEP, release_old, &release,
+	int rc = blob_store_users(blobs, USERS_STEP, release_old, &release,
 				  &err);
 
 	if (rc < 0)

@@ -1,4 +1,4 @@
-/* distribution_tree.c - decides which node gets a content from which other
+/* distribution_tree.c - decides which node gets a blob from which other
  * node.
  */
 #include "controller/blobs/distribution_tree.h"
@@ -18,13 +18,13 @@ struct member {
 	unsigned int children; /* members that it sends to */
 	unsigned int strikes;  /* members that reported it as failed */
 	uint64_t length;
-	bool asking; /* it is receiving the content */
+	bool asking; /* it is receiving the blob */
 	bool orphan; /* its source is gone; it will ask again */
 	TAILQ_ENTRY(member) next;
 };
 
 struct spread {
-	char hash[CONTENT_HASH_SIZE];
+	char hash[BLOB_HASH_SIZE];
 	uint64_t bytes;
 	TAILQ_HEAD(, member) members;
 	TAILQ_ENTRY(spread) next;
@@ -43,7 +43,7 @@ struct distribution_tree *distribution_tree_new(struct error *err)
 	if (distribution)
 		TAILQ_INIT(&distribution->spreads);
 	else
-		error_nomem(err, "contents");
+		error_nomem(err, "blobs");
 	return distribution;
 }
 
@@ -89,8 +89,8 @@ static struct spread *spread_get(struct distribution_tree *distribution,
 	}
 	spread = calloc(1, sizeof(*spread));
 	if (!spread)
-		return error_null(error_nomem(err, "contents"));
-	if (distribution->count == DISTRIBUTION_TREE_CONTENTS_MAX)
+		return error_null(error_nomem(err, "blobs"));
+	if (distribution->count == DISTRIBUTION_TREE_BLOBS_MAX)
 		spread_forget(distribution,
 			      TAILQ_FIRST(&distribution->spreads));
 	memcpy(spread->hash, hash, sizeof(spread->hash));
@@ -142,7 +142,7 @@ static struct member *member_of(struct spread *spread, const char *node,
 	if (!member) {
 		member = calloc(1, sizeof(*member));
 		if (!member)
-			return error_null(error_nomem(err, "contents"));
+			return error_null(error_nomem(err, "blobs"));
 		strncpy(member->node, node, sizeof(member->node) - 1);
 		TAILQ_INSERT_TAIL(&spread->members, member, next);
 	}
@@ -221,7 +221,7 @@ static void remove_member(struct spread *spread, struct member *gone)
 
 /* A source failed for the member. A source that waits for bytes itself is not
  * to blame: another place behind it would wait as long. A source that has the
- * whole content, and fails for two members, may have lost it.
+ * whole blob, and fails for two members, may have lost it.
  */
 static void note_failure(struct spread *spread, struct member *member,
 			 const char *failed)

@@ -1,4 +1,4 @@
-/* blob_transfer.c - sends contents to the controller, and fetches them.
+/* blob_transfer.c - sends blobs to the controller, and fetches them.
  */
 #include "controller/cli/blob_transfer.h"
 
@@ -19,7 +19,7 @@ struct put {
 	uint64_t number; /* of the request; 0: not in use */
 };
 
-/* A content that is being sent. */
+/* A blob that is being sent. */
 struct sending {
 	struct client *client;
 	const struct blob_transfer *transfer;
@@ -45,7 +45,7 @@ OWNED_VALUE(struct sending, sending_clear)
 static int transfer_changed(struct error *err)
 {
 	return error_set(err, EINVAL,
-			 "the content changed while it was sent; run the "
+			 "the blob changed while it was sent; run the "
 			 "command again");
 }
 
@@ -101,7 +101,7 @@ static void put_done(void *arg, struct answer *answer, const struct error *err)
 	struct put *put = arg;
 	struct sending *sending = put->sending;
 	const struct blob_transfer *transfer = sending->transfer;
-	const struct reply_content_put *reply;
+	const struct reply_blob_put *reply;
 
 	put->number = 0;
 	sending->under_way--;
@@ -132,7 +132,7 @@ static void put_done(void *arg, struct answer *answer, const struct error *err)
 static int sending_put(struct sending *sending, uint64_t offset, size_t size,
 		       struct error *err)
 {
-	struct message_content_put message = {
+	struct message_blob_put message = {
 		.hash = (char *)sending->transfer->hash,
 		.bytes = sending->transfer->bytes,
 		.offset = offset,
@@ -142,7 +142,7 @@ static int sending_put(struct sending *sending, uint64_t offset, size_t size,
 	while (put->number)
 		put++;
 	put->sending = sending;
-	if (client_send(sending->client, MESSAGE_CONTENT_PUT, &message,
+	if (client_send(sending->client, MESSAGE_BLOB_PUT, &message,
 			sending->piece, size, 0, put_done, put, &put->number,
 			err) < 0)
 		return -1;
@@ -163,7 +163,7 @@ static int sending_put_piece(struct sending *sending, struct error *err)
 }
 
 /* Send pieces without waiting for each answer. When all are answered, it is
- * known what the controller has: send the rest, or ask whether the content is
+ * known what the controller has: send the rest, or ask whether the blob is
  * whole.
  */
 static int sending_step(struct sending *sending, struct error *err)
@@ -192,7 +192,7 @@ int blob_transfer_put(struct client *client,
 	};
 
 	if (!sending.piece)
-		return error_nomem(err, "content");
+		return error_nomem(err, "blob");
 	if (sending_put(&sending, 0, 0, err) < 0)
 		return -1;
 	while (!sending.whole && !sending.error.code)
@@ -207,19 +207,19 @@ int blob_transfer_get(struct client *client, uint64_t job, const char *hash,
 		      int fd, blob_transfer_progress_fn *progress, void *arg,
 		      struct error *err)
 {
-	struct message_content_get get = { .hash = (char *)hash, .job = job };
+	struct message_blob_get get = { .hash = (char *)hash, .job = job };
 	struct digest digest;
-	char found[CONTENT_HASH_SIZE];
+	char found[BLOB_HASH_SIZE];
 	uint64_t total;
 
 	digest_init(&digest);
 	do {
 		owned(answer_clear) struct answer answer = { 0 };
 
-		if (client_call(client, MESSAGE_CONTENT_GET, &get, &answer,
-				err) < 0)
+		if (client_call(client, MESSAGE_BLOB_GET, &get, &answer, err) <
+		    0)
 			return -1;
-		total = ((const struct reply_content_get *)answer.reply)->bytes;
+		total = ((const struct reply_blob_get *)answer.reply)->bytes;
 		if (!answer.size && get.offset < total)
 			return error_set(err, EPROTO,
 					 "the controller sent no data");

@@ -1,4 +1,4 @@
-/* blob_transfer.h - sends contents to the controller, and fetches them.
+/* blob_transfer.h - sends blobs to the controller, and fetches them.
  */
 #ifndef CONTROLLER_CLI_BLOB_TRANSFER_H
 #define CONTROLLER_CLI_BLOB_TRANSFER_H
@@ -6,14 +6,14 @@
 #include "controller/cli/calls.h"
 #include "protocol/blob/blob_store.h"
 
-/* Read the next bytes of the content, at most size; 0: the end. */
+/* Read the next bytes of the blob, at most size; 0: the end. */
 typedef ssize_t blob_transfer_read_fn(void *arg, void *buffer, size_t size,
 				      struct error *err);
 /* Reports how many bytes have arrived at the other side. */
 typedef void blob_transfer_progress_fn(void *arg, uint64_t bytes,
 				       uint64_t total);
 
-/* A content to send. begin() (re)starts reading at its first byte. */
+/* A blob to send. begin() (re)starts reading at its first byte. */
 struct blob_transfer {
 	const char *hash;
 	uint64_t bytes;
@@ -23,14 +23,14 @@ struct blob_transfer {
 	void *arg;
 };
 
-/* Make sure that the controller has the content. Bytes that it already has,
- * from an earlier attempt, are not sent again. EINVAL: the content changed
+/* Make sure that the controller has the blob. Bytes that it already has,
+ * from an earlier attempt, are not sent again. EINVAL: the blob changed
  * meanwhile.
  */
 int blob_transfer_put(struct client *client,
 		      const struct blob_transfer *transfer, struct error *err);
 
-/* Fetch the content, a file of this job (0: of none), and write it to fd.
+/* Fetch the blob, a file of this job (0: of none), and write it to fd.
  * EBADMSG: the bytes do not match the hash.
  */
 int blob_transfer_get(struct client *client, uint64_t job, const char *hash,

@@ -78,7 +78,7 @@ static int entry_check_name(const struct image_file *file,
 {
 	const char *name = strstr(entry->path, BLOBS);
 
-	if (!name || !content_hash_valid(name + strlen(BLOBS)) ||
+	if (!name || !blob_hash_valid(name + strlen(BLOBS)) ||
 	    !strcmp(name + strlen(BLOBS), entry->hash))
 		return 0;
 	return error_set(err, EINVAL,
@@ -327,7 +327,7 @@ static int image_file_send_blob(struct image_file *file, struct client *client,
 }
 
 int image_file_send_bundle(const struct image_file *file, struct client *client,
-			   char hash[CONTENT_HASH_SIZE], struct error *err)
+			   char hash[BLOB_HASH_SIZE], struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
 	struct digest digest;

@@ -27,7 +27,7 @@ const struct image_bundle *image_file_bundle(const struct image_file *file);
 
 /* Send the file's bundle; hash: that of the bundle. */
 int image_file_send_bundle(const struct image_file *file, struct client *client,
-			   char hash[CONTENT_HASH_SIZE], struct error *err);
+			   char hash[BLOB_HASH_SIZE], struct error *err);
 
 /* Send all blobs of the bundle that the controller lacks, in its order: configs
  * first, because they tell nodes what else they need.

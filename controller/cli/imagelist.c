@@ -289,8 +289,7 @@ image_list_blob(const struct image_lister *lister, const cJSON *descriptor)
 	const char *digest = json_get_text_or_empty(descriptor, "digest");
 	char path[96];
 
-	if (strncmp(digest, "sha256:", 7) != 0 ||
-	    !content_hash_valid(digest + 7))
+	if (strncmp(digest, "sha256:", 7) != 0 || !blob_hash_valid(digest + 7))
 		return NULL;
 	snprintf(path, sizeof(path), "blobs/sha256/%s", digest + 7);
 	return image_file_entry_find(lister->entries, path);

@@ -19,7 +19,7 @@
 struct image_file_entry {
 	char *path; /* as unpack_path() makes it */
 	char *link; /* a link: where it leads, as a path; else NULL */
-	char hash[CONTENT_HASH_SIZE];
+	char hash[BLOB_HASH_SIZE];
 	uint64_t bytes;
 	char *text;   /* of small JSON; else NULL */
 	size_t place; /* its number in the file */

@@ -21,7 +21,7 @@ struct tree {
 	char folder[PATH_MAX];
 	struct ignore *ignore;
 	struct tarball *tarball;
-	char hash[CONTENT_HASH_SIZE];
+	char hash[BLOB_HASH_SIZE];
 	uint64_t bytes;
 	bool sent; /* the controller lacked some of it */
 };

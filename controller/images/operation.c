@@ -235,7 +235,7 @@ void operation_report(struct operation *operation,
 		state->images_count = 0;
 	}
 	node->left_out = state->left_out;
-	if (operation->one && content_hash_valid(state->content)) {
+	if (operation->one && blob_hash_valid(state->content)) {
 		memcpy(operation->content, state->content,
 		       sizeof(operation->content));
 		operation->bytes = node->progress.total_bytes;

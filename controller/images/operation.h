@@ -33,8 +33,8 @@ struct operation {
 	struct operation_target *targets;
 	size_t count;
 	size_t asked; /* `one`: the target that is asked at present */
-	char content[CONTENT_HASH_SIZE]; /* `one`: what that target saved */
-	uint64_t bytes;                  /* of that content */
+	char content[BLOB_HASH_SIZE]; /* `one`: what that target saved */
+	uint64_t bytes;               /* of that blob */
 	/* What nodes printed, in pieces that are numbered as they arrive. */
 	TAILQ_HEAD(, operation_piece) output;
 	size_t output_bytes;

@@ -214,9 +214,9 @@ static void operations_advance_one(struct operations *operations,
 	int rc = 0;
 
 	if (*operation->content && node)
-		rc = artifact_fetch_content(operations->with.fetches, node,
-					    operation->content,
-					    operation->bytes, &err);
+		rc = artifact_fetch_blob(operations->with.fetches, node,
+					 operation->content, operation->bytes,
+					 &err);
 	if (rc < 0)
 		operation_lose(operation, target, err.text);
 	if (rc > 0 || (operation_target_failed(target) &&
@@ -366,7 +366,7 @@ void operations_room(struct operations *operations, struct node *node,
 	struct error err;
 
 	/* Without an answer it removes nothing. */
-	if (node_up(node) && content_hash_valid(room->operation) &&
+	if (node_up(node) && blob_hash_valid(room->operation) &&
 	    operations_send(operations, node, &spec, true, &err) < 0)
 		log_warning("node=%s: %s", node_name(node), err.text);
 }
@@ -445,7 +445,7 @@ static int operations_check(struct operations *operations,
 	uint64_t bytes;
 	bool whole;
 
-	if (!content_hash_valid(spec->id))
+	if (!blob_hash_valid(spec->id))
 		return error_set(err, EINVAL,
 				 "id: '%.80s' is not valid here; expected 64 "
 				 "hex digits",
@@ -459,7 +459,7 @@ static int operations_check(struct operations *operations,
 		return error_set(err, EINVAL, "%s: the image is missing", word);
 	if (spec->kind != IMAGE_LOAD)
 		return 0;
-	if (blob_store_look(blob_service_contents(operations->with.blobs),
+	if (blob_store_look(blob_service_store(operations->with.blobs),
 			    spec->id, &bytes, &whole, err) < 0)
 		return -1;
 	return whole ? 0

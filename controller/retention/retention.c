@@ -138,7 +138,7 @@ static int retention_remove_files(struct walk *walk, const struct job_row *row,
 {
 	const struct retention_config *with = &walk->retention->with;
 	uint64_t bytes = 0;
-	int rc = blob_users_forget_job(blob_service_contents(with->blobs),
+	int rc = blob_users_forget_job(blob_service_store(with->blobs),
 				       with->store, row->id, &bytes, err);
 
 	walk->bytes += bytes;

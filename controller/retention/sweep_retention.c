@@ -74,7 +74,7 @@ static int sweep_retention_job(struct looking *looking,
 		rc = log_store_remove(with->logs, row->id, i, looking->until_ms,
 				      &bytes, looking->err);
 	if (rc == 0)
-		rc = blob_users_forget_job(blob_service_contents(with->blobs),
+		rc = blob_users_forget_job(blob_service_store(with->blobs),
 					   with->store, row->id, &bytes,
 					   looking->err);
 	return rc ? rc : store_forget_job(with->store, row->id, looking->err);

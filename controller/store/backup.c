@@ -84,7 +84,7 @@ static int backup_put_file(struct archive *out, const char *path,
 	int64_t left;
 
 	if (fd < 0 && errno == ENOENT)
-		return 0; /* a stream or content that was just removed */
+		return 0; /* a stream or blob that was just removed */
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return error_errno(err, "%s", path);
 	left = st.st_size;

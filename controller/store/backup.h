@@ -2,7 +2,7 @@
  * it.
  *
  * A backup is a tar file, compressed by gzip, of the state folder: a snapshot
- * of the database, then logs and contents. The controller may run meanwhile:
+ * of the database, then logs and blobs. The controller may run meanwhile:
  * the snapshot is of one moment, and the files only grow, so they contain
  * everything that was committed then. The controller's keys are not in it.
  *

@@ -30,10 +30,10 @@ int sweep_bind(struct sweep *sweep, const char *path, const char *content,
 {
 	struct workspace *workspace = workspace_find(&sweep->cells, path);
 
-	if (!content_hash_valid(content))
+	if (!blob_hash_valid(content))
 		return error_set(err, EPROTO,
 				 "workspace %.60s: \"%.20s\" is not the hash "
-				 "of a content",
+				 "of a blob",
 				 path, content);
 	return workspace ? string_set(&workspace->content, content, err) : 0;
 }

@@ -1,5 +1,5 @@
 /* blob_store_internal.h - the folders of a store: blob_store.c has the complete
- * contents, incoming.c receives new ones.
+ * blobs, incoming.c receives new ones.
  */
 #ifndef PROTOCOL_BLOB_BLOB_STORE_INTERNAL_H
 #define PROTOCOL_BLOB_BLOB_STORE_INTERNAL_H
@@ -26,7 +26,7 @@ struct blob_store {
 int blob_check_hash(const char *hash, struct error *err);
 
 /* Where it is; complete ones are found first. PLACES: nowhere. */
-enum place blob_find(struct blob_store *contents, const char *hash,
+enum place blob_find(struct blob_store *blobs, const char *hash,
 		     struct stat *st);
 
 #endif

@@ -1,4 +1,4 @@
-/* chunk_receiver.c - receives one content in pieces, from one source after
+/* chunk_receiver.c - receives one blob in pieces, from one source after
  * another.
  */
 #include "protocol/blob/chunk_receiver.h"
@@ -9,14 +9,14 @@
 
 struct chunk_receiver {
 	struct incoming *incoming;
-	char hash[CONTENT_HASH_SIZE];
+	char hash[BLOB_HASH_SIZE];
 	uint64_t bytes;
 	uint64_t asked; /* up to here */
 	chunk_receiver_send_fn *send;
 	void *arg;
 };
 
-struct chunk_receiver *chunk_receiver_new(struct blob_store *contents,
+struct chunk_receiver *chunk_receiver_new(struct blob_store *blobs,
 					  const char *hash, uint64_t bytes,
 					  chunk_receiver_send_fn *send,
 					  void *arg, struct error *err)
@@ -25,8 +25,8 @@ struct chunk_receiver *chunk_receiver_new(struct blob_store *contents,
 		calloc(1, sizeof(*receiver));
 
 	if (!receiver)
-		return error_null(error_nomem(err, "content"));
-	receiver->incoming = incoming_new(contents, hash, bytes, err);
+		return error_null(error_nomem(err, "blob"));
+	receiver->incoming = incoming_new(blobs, hash, bytes, err);
 	if (!receiver->incoming)
 		return NULL;
 	memcpy(receiver->hash, hash, sizeof(receiver->hash));
@@ -66,7 +66,7 @@ static int chunk_receiver_ask(struct chunk_receiver *receiver)
 
 	while (receiver->asked < receiver->bytes && receiver->asked < limit) {
 		uint64_t left = receiver->bytes - receiver->asked;
-		struct message_content_read read = {
+		struct message_blob_read read = {
 			.hash = receiver->hash,
 			.offset = receiver->asked,
 			.size = left < CHUNK_RECEIVER_PIECE
@@ -88,7 +88,7 @@ int chunk_receiver_begin(struct chunk_receiver *receiver)
 }
 
 int chunk_receiver_piece(struct chunk_receiver *receiver,
-			 const struct message_content_piece *piece,
+			 const struct message_blob_piece *piece,
 			 const void *data, size_t size, struct error *err)
 {
 	if (piece->text)
@@ -102,7 +102,7 @@ int chunk_receiver_piece(struct chunk_receiver *receiver,
 		return 1;
 	return chunk_receiver_ask(receiver) < 0
 		       ? error_set(err, ENOTCONN,
-				   "content %.12s: the request to "
+				   "blob %.12s: the request to "
 				   "its source cannot be sent",
 				   receiver->hash)
 		       : 0;
@@ -110,7 +110,7 @@ int chunk_receiver_piece(struct chunk_receiver *receiver,
 
 int chunk_receiver_finish(struct chunk_receiver *receiver, struct error *err)
 {
-	char hash[CONTENT_HASH_SIZE];
+	char hash[BLOB_HASH_SIZE];
 
 	return incoming_finish(receiver->incoming, hash, err);
 }

@@ -1,9 +1,9 @@
-/* chunk_receiver.h - receives one content in pieces, from one source after
+/* chunk_receiver.h - receives one blob in pieces, from one source after
  * another.
  *
  * It reads ahead: up to CHUNK_RECEIVER_WINDOW pieces of CHUNK_RECEIVER_PIECE
  * bytes are requested and not here yet. Pieces come in order. A piece that does
- * not continue the content comes from an earlier source, and is dropped.
+ * not continue the blob comes from an earlier source, and is dropped.
  */
 #ifndef PROTOCOL_BLOB_CHUNK_RECEIVER_H
 #define PROTOCOL_BLOB_CHUNK_RECEIVER_H
@@ -17,12 +17,12 @@
 
 /* Send a read to the present source; -1: not possible. */
 typedef int chunk_receiver_send_fn(void *arg,
-				   const struct message_content_read *read);
+				   const struct message_blob_read *read);
 
 struct chunk_receiver;
 
 /* Errors as of incoming_new(). Nothing is requested yet. */
-struct chunk_receiver *chunk_receiver_new(struct blob_store *contents,
+struct chunk_receiver *chunk_receiver_new(struct blob_store *blobs,
 					  const char *hash, uint64_t bytes,
 					  chunk_receiver_send_fn *send,
 					  void *arg, struct error *err);
@@ -41,7 +41,7 @@ int chunk_receiver_begin(struct chunk_receiver *receiver);
  * more will come; -1: the source does not have it, or ENOSPC ...
  */
 int chunk_receiver_piece(struct chunk_receiver *receiver,
-			 const struct message_content_piece *piece,
+			 const struct message_blob_piece *piece,
 			 const void *data, size_t size, struct error *err);
 
 /* As incoming_finish(). 1: call again. EBADMSG: start again from the first

@@ -1,4 +1,4 @@
-/* chunk_sender.c - sends pieces of contents to those who read them.
+/* chunk_sender.c - sends pieces of blobs to those who read them.
  */
 #include "protocol/blob/chunk_sender.h"
 
@@ -13,7 +13,7 @@
 
 struct waiting {
 	void *peer;
-	char hash[CONTENT_HASH_SIZE];
+	char hash[BLOB_HASH_SIZE];
 	uint64_t offset;
 	uint32_t size;
 	TAILQ_ENTRY(waiting) next;
@@ -21,7 +21,7 @@ struct waiting {
 
 struct chunk_sender {
 	sd_event *loop;
-	struct blob_store *contents;
+	struct blob_store *blobs;
 	chunk_sender_ready_fn *ready;
 	chunk_sender_send_fn *send;
 	void *arg;
@@ -47,10 +47,10 @@ static int chunk_sender_retry_run(sd_event_source *source, uint64_t usec,
 static int chunk_sender_answer(struct chunk_sender *sender,
 			       const struct waiting *read)
 {
-	struct message_content_piece piece = { .hash = (char *)read->hash,
-					       .offset = read->offset };
+	struct message_blob_piece piece = { .hash = (char *)read->hash,
+					    .offset = read->offset };
 	struct error err = { 0 };
-	int rc = blob_store_read(sender->contents, read->hash, read->offset,
+	int rc = blob_store_read(sender->blobs, read->hash, read->offset,
 				 sender->piece, read->size, &err);
 
 	if (!rc)
@@ -102,8 +102,7 @@ static int work_run(sd_event_source *source, void *arg)
 	return 0;
 }
 
-struct chunk_sender *chunk_sender_new(sd_event *loop,
-				      struct blob_store *contents,
+struct chunk_sender *chunk_sender_new(sd_event *loop, struct blob_store *blobs,
 				      chunk_sender_ready_fn *ready,
 				      chunk_sender_send_fn *send, void *arg,
 				      struct error *err)
@@ -113,10 +112,10 @@ struct chunk_sender *chunk_sender_new(sd_event *loop,
 	int rc;
 
 	if (!sender)
-		return error_null(error_nomem(err, "contents"));
+		return error_null(error_nomem(err, "blobs"));
 	TAILQ_INIT(&sender->reads);
 	sender->loop = loop;
-	sender->contents = contents;
+	sender->blobs = blobs;
 	sender->ready = ready;
 	sender->send = send;
 	sender->arg = arg;
@@ -145,15 +144,14 @@ void chunk_sender_free(struct chunk_sender *sender)
 }
 
 int chunk_sender_read(struct chunk_sender *sender, void *peer,
-		      const struct message_content_read *wanted,
-		      struct error *err)
+		      const struct message_blob_read *wanted, struct error *err)
 {
 	struct waiting *read;
 	size_t count = 0;
 
-	if (!content_hash_valid(wanted->hash) || !wanted->size ||
+	if (!blob_hash_valid(wanted->hash) || !wanted->size ||
 	    wanted->size > MESSAGE_PAYLOAD_MAX ||
-	    wanted->offset > CONTENT_BYTES_MAX)
+	    wanted->offset > BLOB_BYTES_MAX)
 		return error_set(err, EPROTO,
 				 "a read of '%.70s', %u bytes, is not valid "
 				 "here; expected a hash and 1 to %d bytes",
@@ -174,10 +172,10 @@ int chunk_sender_read(struct chunk_sender *sender, void *peer,
 				 CHUNK_SENDER_READS_MAX);
 	/* Most agents never send anything. */
 	if (!sender->piece && !(sender->piece = malloc(MESSAGE_PAYLOAD_MAX)))
-		return error_nomem(err, "contents");
+		return error_nomem(err, "blobs");
 	read = calloc(1, sizeof(*read));
 	if (!read)
-		return error_nomem(err, "contents");
+		return error_nomem(err, "blobs");
 	read->peer = peer;
 	memcpy(read->hash, wanted->hash, sizeof(read->hash));
 	read->offset = wanted->offset;

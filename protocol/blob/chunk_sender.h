@@ -1,6 +1,6 @@
-/* chunk_sender.h - sends pieces of contents to peers that read them.
+/* chunk_sender.h - sends pieces of blobs to peers that read them.
  *
- * A read waits until its bytes are here, if the content is still arriving. One
+ * A read waits until its bytes are here, if the blob is still arriving. One
  * piece is sent in a turn of the loop, at the lowest priority, so that logs and
  * orders go first.
  */
@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <systemd/sd-event.h>
 
-/* Waiting reads of one peer: CHUNK_RECEIVER_WINDOW each for 64 contents, a
+/* Waiting reads of one peer: CHUNK_RECEIVER_WINDOW each for 64 blobs, a
  * node's largest number of tasks.
  */
 #define CHUNK_SENDER_READS_MAX 512
@@ -22,12 +22,11 @@
 typedef bool chunk_sender_ready_fn(void *arg, void *peer);
 /* Send to the peer. -1: not now; it is tried again a little later. */
 typedef int chunk_sender_send_fn(void *arg, void *peer,
-				 const struct message_content_piece *piece,
+				 const struct message_blob_piece *piece,
 				 const void *data, size_t size);
 
 struct chunk_sender;
-struct chunk_sender *chunk_sender_new(sd_event *loop,
-				      struct blob_store *contents,
+struct chunk_sender *chunk_sender_new(sd_event *loop, struct blob_store *blobs,
 				      chunk_sender_ready_fn *ready,
 				      chunk_sender_send_fn *send, void *arg,
 				      struct error *err);
@@ -40,13 +39,12 @@ OWNED_POINTER(struct chunk_sender, chunk_sender_free)
  * wait.
  */
 int chunk_sender_read(struct chunk_sender *sender, void *peer,
-		      const struct message_content_read *read,
-		      struct error *err);
+		      const struct message_blob_read *read, struct error *err);
 
 /* Drop the reads of a peer that is gone. */
 void chunk_sender_forget(struct chunk_sender *sender, const void *peer);
 
-/* A content has grown: answer reads that wait for it. */
+/* A blob has grown: answer reads that wait for it. */
 void chunk_sender_wake(struct chunk_sender *sender);
 
 /* So many bytes were received: send as many now, so that uploads do not keep

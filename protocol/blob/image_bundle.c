@@ -72,10 +72,10 @@ static int bundle_check_blobs(const struct image_bundle *bundle,
 	for (size_t i = 0; i < bundle->blobs_count; i++) {
 		const struct image_bundle_blob *blob = &bundle->blobs[i];
 
-		if (!content_hash_valid(blob->hash))
+		if (!blob_hash_valid(blob->hash))
 			return error_set(err, EPROTO, "\"%.80s\": not a hash",
 					 blob->hash);
-		if (blob->bytes > CONTENT_BYTES_MAX)
+		if (blob->bytes > BLOB_BYTES_MAX)
 			return error_set(err, EPROTO, "%.12s: too large",
 					 blob->hash);
 		if (image_bundle_blob(bundle, blob->hash) != blob)
@@ -214,7 +214,7 @@ int image_bundle_choose(struct image_bundle *bundle, const char *platform,
 /* The archive. */
 
 struct assembly {
-	struct blob_store *contents;
+	struct blob_store *blobs;
 	const struct image_bundle *bundle;
 	struct archive *out;
 	bool listed; /* manifest.json was written */
@@ -245,7 +245,7 @@ static int assembly_fail(struct assembly *assembly, struct error *err)
 			 why ? why : "cannot be written");
 }
 
-struct assembly *assembly_new(struct blob_store *contents,
+struct assembly *assembly_new(struct blob_store *blobs,
 			      const struct image_bundle *bundle,
 			      struct error *err)
 {
@@ -254,7 +254,7 @@ struct assembly *assembly_new(struct blob_store *contents,
 
 	if (!assembly)
 		return error_null(error_nomem(err, "image file"));
-	assembly->contents = contents;
+	assembly->blobs = blobs;
 	assembly->bundle = bundle;
 	assembly->fd = -1;
 	buffer_init(&assembly->pending, PENDING_MAX);
@@ -347,7 +347,7 @@ static int assembly_put_blob(struct assembly *assembly, struct error *err)
 	if (!blob->bytes)
 		return 0;
 	assembly->left = blob->bytes;
-	assembly->fd = blob_store_open(assembly->contents, blob->hash, err);
+	assembly->fd = blob_store_open(assembly->blobs, blob->hash, err);
 	return assembly->fd < 0 ? -1 : 0;
 }
 

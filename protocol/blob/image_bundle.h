@@ -1,7 +1,7 @@
 /* image_bundle.h - the images of a file as a list of blobs, one for each config
  * and layer.
  *
- * The bundle is itself a content, as JSON. The command line makes it from a
+ * The bundle is itself a blob, as JSON. The command line makes it from a
  * file of docker save, or of an OCI layout. A node makes an archive for its
  * engine from it. Nothing else of the file goes further: neither its paths, nor
  * its own lists of names.
@@ -66,7 +66,7 @@ uint64_t image_bundle_bytes(const struct image_bundle *bundle);
  * are not spare.
  */
 struct assembly;
-struct assembly *assembly_new(struct blob_store *contents,
+struct assembly *assembly_new(struct blob_store *blobs,
 			      const struct image_bundle *bundle,
 			      struct error *err);
 void assembly_free(struct assembly *assembly);

@@ -1,4 +1,4 @@
-/* incoming.c - receives a content: writes, hashes and syncs it, then stores
+/* incoming.c - receives a blob: writes, hashes and syncs it, then stores
  * it.
  */
 #include "protocol/blob/incoming.h"
@@ -24,7 +24,7 @@
 #define NAME_BYTES 80
 
 struct incoming {
-	struct blob_store *contents;
+	struct blob_store *blobs;
 	char name[NAME_BYTES]; /* in partial/ */
 	bool known;            /* the name is its hash */
 	int fd;
@@ -40,26 +40,25 @@ static int open_incoming(struct incoming *incoming, struct error *err)
 {
 	struct stat st;
 
-	incoming->fd =
-		openat(incoming->contents->folders[PARTIAL], incoming->name,
-		       O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	incoming->fd = openat(incoming->blobs->folders[PARTIAL], incoming->name,
+			      O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (incoming->fd < 0 || fstat(incoming->fd, &st) < 0)
-		return error_errno(err, "content %.12s", incoming->name);
+		return error_errno(err, "blob %.12s", incoming->name);
 	if (flock(incoming->fd, LOCK_EX | LOCK_NB) < 0)
 		return error_set(err, EBUSY,
-				 "content %.12s is already being received",
+				 "blob %.12s is already being received",
 				 incoming->name);
 	incoming->length = (uint64_t)st.st_size;
 	if (incoming->length <= incoming->bytes)
 		return 0;
-	/* The partial file is too long to be a part of this content. */
+	/* The partial file is too long to be a part of this blob. */
 	incoming->length = 0;
 	return ftruncate(incoming->fd, 0) < 0
-		       ? error_errno(err, "content %.12s", incoming->name)
+		       ? error_errno(err, "blob %.12s", incoming->name)
 		       : 0;
 }
 
-/* A content that does not fit is refused at once: a full disk would harm
+/* A blob that does not fit is refused at once: a full disk would harm
  * everything else on it.
  */
 static int check_room(const struct incoming *incoming, struct error *err)
@@ -73,29 +72,29 @@ static int check_room(const struct incoming *incoming, struct error *err)
 	if (left <= room)
 		return 0;
 	return error_set(err, ENOSPC,
-			 "content %.12s: disk full: %.1f MiB are missing, the "
+			 "blob %.12s: disk full: %.1f MiB are missing, the "
 			 "disk of the state folder has %.1f MiB free; free "
 			 "some space there",
 			 incoming->name, (double)left / MIB,
 			 (double)room / MIB);
 }
 
-struct incoming *incoming_new(struct blob_store *contents, const char *hash,
+struct incoming *incoming_new(struct blob_store *blobs, const char *hash,
 			      uint64_t bytes, struct error *err)
 {
 	owned(incoming_free) struct incoming *incoming = NULL;
 
 	if (hash && blob_check_hash(hash, err) < 0)
 		return NULL;
-	if (bytes > CONTENT_BYTES_MAX)
+	if (bytes > BLOB_BYTES_MAX)
 		return error_null(error_set(err, E2BIG,
-					    "content of %" PRIu64
+					    "blob of %" PRIu64
 					    " bytes; expected at most %" PRIu64,
-					    bytes, CONTENT_BYTES_MAX));
+					    bytes, BLOB_BYTES_MAX));
 	incoming = calloc(1, sizeof(*incoming));
 	if (!incoming)
-		return error_null(error_nomem(err, "content"));
-	incoming->contents = contents;
+		return error_null(error_nomem(err, "blob"));
+	incoming->blobs = blobs;
 	incoming->bytes = bytes;
 	incoming->known = hash != NULL;
 	incoming->fd = -1;
@@ -103,7 +102,7 @@ struct incoming *incoming_new(struct blob_store *contents, const char *hash,
 		snprintf(incoming->name, sizeof(incoming->name), "%s", hash);
 	else
 		snprintf(incoming->name, sizeof(incoming->name), "new-%" PRIu64,
-			 ++contents->made);
+			 ++blobs->made);
 	digest_init(&incoming->digest);
 	if (open_incoming(incoming, err) < 0 || check_room(incoming, err) < 0)
 		return NULL;
@@ -116,7 +115,7 @@ void incoming_free(struct incoming *incoming)
 		return;
 	if (incoming->fd >= 0) {
 		if (!incoming->known)
-			unlinkat(incoming->contents->folders[PARTIAL],
+			unlinkat(incoming->blobs->folders[PARTIAL],
 				 incoming->name, 0);
 		close(incoming->fd);
 	}
@@ -135,7 +134,7 @@ int incoming_write(struct incoming *incoming, const void *data, size_t size,
 
 	if (size > incoming->bytes - incoming->length)
 		return error_set(err, E2BIG,
-				 "content of more than %" PRIu64 " bytes",
+				 "blob of more than %" PRIu64 " bytes",
 				 incoming->bytes);
 	/* Bytes of an earlier sender are hashed at the end. */
 	if (incoming->hashed == incoming->length) {
@@ -143,7 +142,7 @@ int incoming_write(struct incoming *incoming, const void *data, size_t size,
 		incoming->hashed += size;
 	}
 	if (file_write_at(incoming->fd, data, size, incoming->length) < 0) {
-		error_errno(err, "content %.12s", incoming->name);
+		error_errno(err, "blob %.12s", incoming->name);
 		/* The hash includes bytes that were not written: compute it
 		 * again at the end. */
 		incoming->hashed = 0;
@@ -162,7 +161,7 @@ int incoming_write(struct incoming *incoming, const void *data, size_t size,
 /* 1: there is more to hash. */
 static int hash_step(struct incoming *incoming, struct error *err)
 {
-	char *piece = incoming->contents->piece;
+	char *piece = incoming->blobs->piece;
 
 	for (size_t done = 0; done < HASH_STEP;) {
 		ssize_t got;
@@ -172,10 +171,10 @@ static int hash_step(struct incoming *incoming, struct error *err)
 		got = pread(incoming->fd, piece, HASH_PIECE,
 			    (off_t)incoming->hashed);
 		if (got <= 0)
-			return error_set(err, EIO, "content %.12s: %s",
+			return error_set(err, EIO, "blob %.12s: %s",
 					 incoming->name,
 					 got < 0 ? strerror(errno)
-						 : "the content has become "
+						 : "the blob has become "
 						   "shorter");
 		digest_add(&incoming->digest, piece, (size_t)got);
 		incoming->hashed += (uint64_t)got;
@@ -187,7 +186,7 @@ static int hash_step(struct incoming *incoming, struct error *err)
 /* Remove the partial file: the next attempt starts from the first byte. */
 static void incoming_drop_file(struct incoming *incoming)
 {
-	unlinkat(incoming->contents->folders[PARTIAL], incoming->name, 0);
+	unlinkat(incoming->blobs->folders[PARTIAL], incoming->name, 0);
 	close(take_fd(&incoming->fd));
 }
 
@@ -196,7 +195,7 @@ static void incoming_drop_file(struct incoming *incoming)
  */
 static int sync_failed(struct incoming *incoming, struct error *err)
 {
-	error_errno(err, "content %.12s", incoming->name);
+	error_errno(err, "blob %.12s", incoming->name);
 	incoming_drop_file(incoming);
 	return -1;
 }
@@ -226,32 +225,32 @@ static int sync_step(struct incoming *incoming, struct error *err)
 static int incoming_settle(struct incoming *incoming, const char *hash,
 			   struct error *err)
 {
-	struct blob_store *contents = incoming->contents;
+	struct blob_store *blobs = incoming->blobs;
 	struct stat st;
 	enum place place;
 
 	if (fsync(incoming->fd) < 0)
 		return sync_failed(incoming, err);
-	place = blob_find(contents, hash, &st);
+	place = blob_find(blobs, hash, &st);
 	if (place == LOOSE || place == KEPT)
-		unlinkat(contents->folders[PARTIAL], incoming->name, 0);
-	else if (renameat(contents->folders[PARTIAL], incoming->name,
-			  contents->folders[LOOSE], hash) < 0 ||
-		 fsync(contents->folders[LOOSE]) < 0)
-		return error_errno(err, "content %.12s", hash);
+		unlinkat(blobs->folders[PARTIAL], incoming->name, 0);
+	else if (renameat(blobs->folders[PARTIAL], incoming->name,
+			  blobs->folders[LOOSE], hash) < 0 ||
+		 fsync(blobs->folders[LOOSE]) < 0)
+		return error_errno(err, "blob %.12s", hash);
 	close(take_fd(&incoming->fd));
 	return 0;
 }
 
-int incoming_finish(struct incoming *incoming, char hash[CONTENT_HASH_SIZE],
+int incoming_finish(struct incoming *incoming, char hash[BLOB_HASH_SIZE],
 		    struct error *err)
 {
-	char found[CONTENT_HASH_SIZE];
+	char found[BLOB_HASH_SIZE];
 	int rc;
 
 	if (incoming->known && incoming->length != incoming->bytes)
 		return error_set(err, EPROTO,
-				 "content %.12s: incomplete: received %" PRIu64
+				 "blob %.12s: incomplete: received %" PRIu64
 				 " of %" PRIu64 " bytes",
 				 incoming->name, incoming->length,
 				 incoming->bytes);
@@ -266,7 +265,7 @@ int incoming_finish(struct incoming *incoming, char hash[CONTENT_HASH_SIZE],
 	if (incoming->known && strcmp(found, incoming->name) != 0) {
 		incoming_drop_file(incoming);
 		return error_set(err, EBADMSG,
-				 "content %.12s: the received bytes have a "
+				 "blob %.12s: the received bytes have a "
 				 "different hash, %.12s",
 				 incoming->name, found);
 	}

@@ -1,4 +1,4 @@
-/* incoming.h - receives a content: writes, hashes and syncs it, then stores
+/* incoming.h - receives a blob: writes, hashes and syncs it, then stores
  * it.
  *
  * Until it is complete it is in partial/ of its store (blob_store.h). When its
@@ -11,12 +11,12 @@
 
 struct incoming;
 
-/* hash: of the content, which has exactly `bytes` bytes; earlier received bytes
+/* hash: of the blob, which has exactly `bytes` bytes; earlier received bytes
  * are used. hash NULL: it is computed, and bytes is a limit. EBUSY: it is being
- * received already. E2BIG: more than CONTENT_BYTES_MAX. ENOSPC: the missing
+ * received already. E2BIG: more than BLOB_BYTES_MAX. ENOSPC: the missing
  * bytes do not fit on the disk.
  */
-struct incoming *incoming_new(struct blob_store *contents, const char *hash,
+struct incoming *incoming_new(struct blob_store *blobs, const char *hash,
 			      uint64_t bytes, struct error *err);
 
 /* The received bytes stay for the next one, if the hash is known. */
@@ -34,7 +34,7 @@ int incoming_write(struct incoming *incoming, const void *data, size_t size,
  * hash is wrong; EIO, ENOSPC ..., they could not be synced. On failure they are
  * removed.
  */
-int incoming_finish(struct incoming *incoming, char hash[CONTENT_HASH_SIZE],
+int incoming_finish(struct incoming *incoming, char hash[BLOB_HASH_SIZE],
 		    struct error *err);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * For build contexts and workspaces. Names are sorted by their bytes, times are
  * 0, owner is root, modes are 0755 (folders, and files with any x bit) or 0644:
- * the same content gives the same bytes on every machine. Symbolic links are
+ * the same blob gives the same bytes on every machine. Symbolic links are
  * kept as they are and never followed; a socket, FIFO or device is refused. The
  * stream is made as it is read, 64 KiB of a file at a time, so a folder of any
  * size needs little memory: names of a folder at a time, at most

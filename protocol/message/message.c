@@ -143,17 +143,17 @@ MESSAGE(query, F(query, request),
 MESSAGE(log_read, F(log_read, request), F(log_read, job),
 	O(log_read, attempt), O(log_read, stream), O(log_read, offset),
 	O(log_read, tail_lines), O(log_read, wait_ms), O(log_read, timestamps))
-MESSAGE(content_want, F(content_want, hash), F(content_want, length),
-	O(content_want, source), O(content_want, failed),
-	O(content_want, none), O(content_want, awaited))
-MESSAGE(content_from, F(content_from, hash), O(content_from, bytes),
-	O(content_from, name), O(content_from, endpoint),
-	O(content_from, public), O(content_from, code), O(content_from, text))
-MESSAGE(content_grant, F(content_grant, name), O(content_grant, public))
-MESSAGE(content_read, F(content_read, hash), F(content_read, offset),
-	F(content_read, size))
-MESSAGE(content_piece, F(content_piece, hash), F(content_piece, offset),
-	O(content_piece, code), O(content_piece, text))
+MESSAGE(blob_want, F(blob_want, hash), F(blob_want, length),
+	O(blob_want, source), O(blob_want, failed),
+	O(blob_want, none), O(blob_want, awaited))
+MESSAGE(blob_from, F(blob_from, hash), O(blob_from, bytes),
+	O(blob_from, name), O(blob_from, endpoint),
+	O(blob_from, public), O(blob_from, code), O(blob_from, text))
+MESSAGE(blob_grant, F(blob_grant, name), O(blob_grant, public))
+MESSAGE(blob_read, F(blob_read, hash), F(blob_read, offset),
+	F(blob_read, size))
+MESSAGE(blob_piece, F(blob_piece, hash), F(blob_piece, offset),
+	O(blob_piece, code), O(blob_piece, text))
 MESSAGE(image_do, FIELD_EMBED(message_image_do, spec, image_spec_schema),
 	FIELD_MANY(message_image_do, needs, image_need_schema))
 MESSAGE(image_state, F(image_state, operation),
@@ -168,10 +168,10 @@ MESSAGE(image_operation, F(image_operation, request),
 	O(image_operation, nodes))
 MESSAGE(image_list, F(image_list, request), F(image_list, operation),
 	O(image_list, nodes))
-MESSAGE(content_put, F(content_put, request), F(content_put, hash),
-	F(content_put, bytes), F(content_put, offset))
-MESSAGE(content_get, F(content_get, request), F(content_get, hash),
-	F(content_get, offset), F(content_get, job))
+MESSAGE(blob_put, F(blob_put, request), F(blob_put, hash),
+	F(blob_put, bytes), F(blob_put, offset))
+MESSAGE(blob_get, F(blob_get, request), F(blob_get, hash),
+	F(blob_get, offset), F(blob_get, job))
 MESSAGE(token, F(token, request), F(token, public), F(token, role),
 	O(token, name), O(token, renew), O(token, uses), O(token, for_s),
 	O(token, from))
@@ -207,15 +207,15 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 	[MESSAGE_LOG] = { "log", &log_schema, ROLE_AGENT, true },
 	[MESSAGE_DISCARDED] = { "discarded", &discard_schema, ROLE_AGENT, false },
 	[MESSAGE_INVENTORY] = { "inventory", &inventory_schema, ROLE_AGENT, false },
-	[MESSAGE_CONTENT_WANT] = { "content-want", &content_want_schema,
+	[MESSAGE_BLOB_WANT] = { "blob-want", &blob_want_schema,
 		ROLE_AGENT, false },
 	[MESSAGE_IMAGE_STATE] = { "image-state", &image_state_schema, ROLE_AGENT,
 		false },
 	[MESSAGE_IMAGE_ROOM] = { "image-room", &image_room_schema, ROLE_AGENT,
 		false },
-	[MESSAGE_CONTENT_READ] = { "content-read", &content_read_schema,
+	[MESSAGE_BLOB_READ] = { "blob-read", &blob_read_schema,
 		ROLE_AGENT | ROLE_CONTROLLER, false },
-	[MESSAGE_CONTENT_PIECE] = { "content-piece", &content_piece_schema,
+	[MESSAGE_BLOB_PIECE] = { "blob-piece", &blob_piece_schema,
 		ROLE_AGENT | ROLE_CONTROLLER, true },
 	[MESSAGE_COMMAND] = { "command", &command_schema,
 		ROLE_AGENT | ROLE_CONTROLLER, true },
@@ -229,9 +229,9 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 	[MESSAGE_DISCARD] = { "discard", &discard_schema, ROLE_CONTROLLER, false },
 	[MESSAGE_LOG_ACK] = { "log-ack", &log_ack_schema, ROLE_CONTROLLER, false },
 	[MESSAGE_RESYNC] = { "resync", &resync_schema, ROLE_CONTROLLER, false },
-	[MESSAGE_CONTENT_FROM] = { "content-from", &content_from_schema,
+	[MESSAGE_BLOB_FROM] = { "blob-from", &blob_from_schema,
 		ROLE_CONTROLLER, false },
-	[MESSAGE_CONTENT_GRANT] = { "content-grant", &content_grant_schema,
+	[MESSAGE_BLOB_GRANT] = { "blob-grant", &blob_grant_schema,
 		ROLE_CONTROLLER, false },
 	[MESSAGE_IMAGE_DO] = { "image-do", &image_do_schema, ROLE_CONTROLLER,
 		false },
@@ -255,12 +255,12 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 	[MESSAGE_LOG_READ] = { "log-read", &log_read_schema, PERSON, false, false,
 		"read output of jobs",
 		&reply_log_read_schema },
-	[MESSAGE_CONTENT_PUT] = { "content-put", &content_put_schema,
+	[MESSAGE_BLOB_PUT] = { "blob-put", &blob_put_schema,
 		ROLE_OPERATOR, true, true, "send workspaces and images",
-		&reply_content_put_schema },
-	[MESSAGE_CONTENT_GET] = { "content-get", &content_get_schema, PERSON,
+		&reply_blob_put_schema },
+	[MESSAGE_BLOB_GET] = { "blob-get", &blob_get_schema, PERSON,
 		false, false, "fetch files of jobs",
-		&reply_content_get_schema },
+		&reply_blob_get_schema },
 	[MESSAGE_IMAGE_OPERATION] = { "image-operation", &image_operation_schema,
 		ROLE_OPERATOR, false, true,
 		"build, load, save, remove images",

@@ -39,12 +39,12 @@ enum message_type {
 	MESSAGE_LOG,
 	MESSAGE_DISCARDED,
 	MESSAGE_INVENTORY,
-	MESSAGE_CONTENT_WANT,
+	MESSAGE_BLOB_WANT,
 	MESSAGE_IMAGE_STATE,
 	MESSAGE_IMAGE_ROOM,
 	/* agent to agent, controller to agent and back */
-	MESSAGE_CONTENT_READ,
-	MESSAGE_CONTENT_PIECE,
+	MESSAGE_BLOB_READ,
+	MESSAGE_BLOB_PIECE,
 	MESSAGE_COMMAND,
 	MESSAGE_COMMAND_ANSWER,
 	/* controller to agent */
@@ -56,8 +56,8 @@ enum message_type {
 	MESSAGE_OBSERVE,
 	MESSAGE_LOG_ACK,
 	MESSAGE_RESYNC,
-	MESSAGE_CONTENT_FROM,
-	MESSAGE_CONTENT_GRANT,
+	MESSAGE_BLOB_FROM,
+	MESSAGE_BLOB_GRANT,
 	MESSAGE_IMAGE_DO,
 	/* client to controller */
 	MESSAGE_SUBMIT,
@@ -67,8 +67,8 @@ enum message_type {
 	MESSAGE_STACKS,
 	MESSAGE_QUERY,
 	MESSAGE_LOG_READ,
-	MESSAGE_CONTENT_PUT,
-	MESSAGE_CONTENT_GET,
+	MESSAGE_BLOB_PUT,
+	MESSAGE_BLOB_GET,
 	MESSAGE_IMAGE_OPERATION,
 	MESSAGE_IMAGE_LIST,
 	MESSAGE_TOKEN,
@@ -113,7 +113,7 @@ struct message_hello {
 	char *address;  /* where other nodes reach this one: MASTER_ADDR */
 	char *vendor;
 	uint32_t devices;
-	char *peers;   /* endpoint at which other agents fetch contents */
+	char *peers;   /* endpoint at which other agents fetch blobs */
 	char *machine; /* identifier of the machine (machine_id()); NULL: it has
 			  none */
 	cJSON *facts;  /* host facts, an object */
@@ -133,28 +133,28 @@ struct message_inventory {
 
 /* Contents: files by the SHA-256 of their bytes (protocol/blob/blob_store.h).
  * An agent that wants one asks the controller for a source: a node that has it
- * or is receiving it. It reads the content from there in pieces, in their
+ * or is receiving it. It reads the blob from there in pieces, in their
  * order, and asks again when that source fails.
  */
 
 /* The agent has `length` bytes of it so far. With all of them it may serve
  * others.
  */
-struct message_content_want {
+struct message_blob_want {
 	char *hash;
 	uint64_t length;
 	char *source; /* the node it reads from ("": the controller): only a
 			 report; NULL: name a source */
 	char *failed; /* the source named last, which failed; NULL: none */
-	bool none;    /* that source does not have the content */
-	bool awaited; /* the content may still be uploaded: answer once it is
+	bool none;    /* that source does not have the blob */
+	bool awaited; /* the blob may still be uploaded: answer once it is
 			 there */
 };
 
-/* The source: the agent `name`, or NULL: the controller itself. The content has
+/* The source: the agent `name`, or NULL: the controller itself. The blob has
  * `bytes` bytes. With a text there is no source; it says why.
  */
-struct message_content_from {
+struct message_blob_from {
 	char *hash;
 	uint64_t bytes;
 	char *name;
@@ -164,21 +164,21 @@ struct message_content_from {
 	char *text;
 };
 
-/* Let the agent of this key read contents. public NULL: no longer. */
-struct message_content_grant {
+/* Let the agent of this key read blobs. public NULL: no longer. */
+struct message_blob_grant {
 	char *name;
 	char *public;
 };
 
 /* Send me these bytes as one piece, once they are there. */
-struct message_content_read {
+struct message_blob_read {
 	char *hash;
 	uint64_t offset;
 	uint32_t size; /* 1 .. MESSAGE_PAYLOAD_MAX */
 };
 
 /* Payload: the bytes. With a text there are none; it says why. */
-struct message_content_piece {
+struct message_blob_piece {
 	char *hash;
 	uint64_t offset;
 	int64_t code;
@@ -645,11 +645,11 @@ struct message_image_list {
 	struct strings nodes;
 };
 
-/* Payload: bytes of a content that has `bytes` bytes in all, from offset on.
+/* Payload: bytes of a blob that has `bytes` bytes in all, from offset on.
  * Without a payload it only asks how much is there. Bytes that do not continue
  * what is there are ignored.
  */
-struct message_content_put {
+struct message_blob_put {
 	uint64_t request;
 	char *hash;
 	uint64_t bytes;
@@ -658,7 +658,7 @@ struct message_content_put {
 
 /* Payload of the reply: its bytes from offset on, as many as fit in one reply.
  */
-struct message_content_get {
+struct message_blob_get {
 	uint64_t request;
 	char *hash;
 	uint64_t offset;

@@ -31,7 +31,7 @@ struct image_operation_info {
 	struct image_node *nodes;
 	size_t nodes_count;
 	char *content;  /* of a saved image; NULL: not yet */
-	uint64_t bytes; /* of that content */
+	uint64_t bytes; /* of that blob */
 	struct image_output *output;
 	size_t output_count;
 	uint64_t after; /* of the next query: continues its output */

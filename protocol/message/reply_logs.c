@@ -1,4 +1,4 @@
-/* reply_logs.c - replies about output, files and contents.
+/* reply_logs.c - replies about output, files and blobs.
  */
 #include "protocol/message/reply_logs.h"
 
@@ -34,10 +34,10 @@ const struct schema reply_files_schema = SCHEMA(reply_files,
 	FIELD(reply_files, since),
 	FIELD_ROWS(reply_files, files, file_info_schema));
 
-const struct schema reply_content_put_schema = SCHEMA(reply_content_put,
-	FIELD(reply_content_put, length),
-	FIELD(reply_content_put, whole));
+const struct schema reply_blob_put_schema = SCHEMA(reply_blob_put,
+	FIELD(reply_blob_put, length),
+	FIELD(reply_blob_put, whole));
 
-const struct schema reply_content_get_schema = SCHEMA(reply_content_get,
-	FIELD(reply_content_get, bytes));
+const struct schema reply_blob_get_schema = SCHEMA(reply_blob_get,
+	FIELD(reply_blob_get, bytes));
 /* clang-format on */

@@ -1,4 +1,4 @@
-/* reply_logs.h - replies about output, files and contents.
+/* reply_logs.h - replies about output, files and blobs.
  */
 #ifndef PROTOCOL_MESSAGE_REPLY_LOGS_H
 #define PROTOCOL_MESSAGE_REPLY_LOGS_H
@@ -49,17 +49,17 @@ struct reply_files {
 	size_t files_count;
 };
 
-struct reply_content_put {
+struct reply_blob_put {
 	uint64_t length; /* bytes that are stored */
 	bool whole;      /* complete, and its hash is right */
 };
 
 /* The bytes are the payload. */
-struct reply_content_get {
-	uint64_t bytes; /* of the whole content */
+struct reply_blob_get {
+	uint64_t bytes; /* of the whole blob */
 };
 
 extern const struct schema reply_log_read_schema, reply_files_schema,
-	reply_content_put_schema, reply_content_get_schema;
+	reply_blob_put_schema, reply_blob_get_schema;
 
 #endif

@@ -80,7 +80,7 @@ say()
 		"$CLUSTER/controller.key" "$CLUSTER/$1.key" 1 \
 		'{"type":"hello","version":3,"software":"peer"}' "${@:2}"
 }
-get='{"type":"content-get","request":#,"hash":"'$hash'","offset":0,"job":'
+get='{"type":"blob-get","request":#,"hash":"'$hash'","offset":0,"job":'
 like "$(say operator "${get/\#/1}0}")" '"type":"reply"' "an operator reads it"
 for job in 0 "$JOB" 99; do
 	like "$(say ann "${get/\#/1}$job}")" '"type":"refused","request":1' \

@@ -69,10 +69,10 @@ static double pack(const char *name)
 }
 
 /* As it comes in at a node: in pieces, hashed, synced. */
-static double store(struct blob_store *contents, char hash[CONTENT_HASH_SIZE])
+static double store(struct blob_store *blobs, char hash[BLOB_HASH_SIZE])
 {
 	owned(incoming_free) struct incoming *incoming =
-		incoming_new(contents, NULL, CONTENT_BYTES_MAX, &error);
+		incoming_new(blobs, NULL, BLOB_BYTES_MAX, &error);
 	owned_free char *piece = malloc(PIECE);
 	owned_fd int from = -1;
 	double began = clock_s();
@@ -90,11 +90,10 @@ static double store(struct blob_store *contents, char hash[CONTENT_HASH_SIZE])
 	return clock_s() - began;
 }
 
-static double take_out(struct blob_store *contents, const char *hash)
+static double take_out(struct blob_store *blobs, const char *hash)
 {
-	static const struct unpack_limits limits = { CONTENT_BYTES_MAX,
-						     1000000 };
-	owned_fd int tar = blob_store_open(contents, hash, &error);
+	static const struct unpack_limits limits = { BLOB_BYTES_MAX, 1000000 };
+	owned_fd int tar = blob_store_open(blobs, hash, &error);
 	owned_fd int dir = -1;
 	double began;
 	char path[4096];
@@ -149,17 +148,17 @@ static void line(const char *tree, const char *way, double mib, double in_s,
 	result_put(result);
 }
 
-static void measure(struct blob_store *contents, const char *name, int files,
+static void measure(struct blob_store *blobs, const char *name, int files,
 		    size_t size)
 {
 	double mib = (double)files * (double)size / (1 << 20), in, out, kept;
-	char hash[CONTENT_HASH_SIZE];
+	char hash[BLOB_HASH_SIZE];
 
 	make_tree(name, files, size);
 	sync(); /* or the first to sync pays for the tree */
 	in = pack(name);
-	kept = store(contents, hash);
-	out = take_out(contents, hash);
+	kept = store(blobs, hash);
+	out = take_out(blobs, hash);
 	line(name, "regatta: hashed, synced", mib, in, out);
 	line(name, "  into the store of a node", mib, kept, 0);
 	in = shell("tar -C \"$F/$N\" -cf \"$F/a.tar\" . && sync \"$F/a.tar\"",
@@ -177,7 +176,7 @@ static void measure(struct blob_store *contents, const char *name, int files,
 
 int main(int argc, char **argv)
 {
-	struct blob_store *contents;
+	struct blob_store *blobs;
 
 	for (int i = 1; i + 1 < argc; i += 2)
 		if (!strcmp(argv[i], "--folder"))
@@ -186,14 +185,14 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: pack_bench --folder DIR\n");
 		return 2;
 	}
-	contents = blob_store_new(folder, &error);
-	must(contents != NULL);
+	blobs = blob_store_new(folder, &error);
+	must(blobs != NULL);
 	printf("  %-10s %-34s %8s %8s\n", "tree", "(MiB/s)", "pack", "unpack");
-	measure(contents, "code", is_quick() ? 500 : 10000, 4096);
-	blob_store_free(contents);
-	contents = blob_store_new(folder, &error);
-	must(contents != NULL);
-	measure(contents, "weights", 4, is_quick() ? 4 << 20 : 128 << 20);
-	blob_store_free(contents);
+	measure(blobs, "code", is_quick() ? 500 : 10000, 4096);
+	blob_store_free(blobs);
+	blobs = blob_store_new(folder, &error);
+	must(blobs != NULL);
+	measure(blobs, "weights", 4, is_quick() ? 4 << 20 : 128 << 20);
+	blob_store_free(blobs);
 	return 0;
 }

@@ -33,7 +33,7 @@ load()
 parts_from()
 {
 	log_of cluster/controller |
-		grep -o "content=[0-9a-f]* node=n[0-9] from=$1 " | sort -u | wc -l
+		grep -o "blob=[0-9a-f]* node=n[0-9] from=$1 " | sort -u | wc -l
 }
 
 must random_image e1 test/first:1 24
@@ -49,7 +49,7 @@ here=$(parts_from here)
 # Twice as many, unless a connection took long and the controller stepped in.
 ok '((here > 0 && $(parts_from "n[123]") > here))' \
 	"the controller gave each part once, the nodes passed it on" ||
-	diag "$(log_of cluster/controller | grep content=)"
+	diag "$(log_of cluster/controller | grep blob=)"
 
 # Again: nothing is sent; a container runs of it.
 load "$BED/first.tar"
@@ -272,6 +272,6 @@ controller_up
 must nodes_up 3 20
 load "$BED/third.tar"
 is $? 1 "what does not fit on the controller's disk is not begun"
-like "$(<"$BED/words")" 'the controller: content .*disk full: .* free some space' \
+like "$(<"$BED/words")" 'the controller: blob .*disk full: .* free some space' \
 	"and whose disk that is, is told"
 done_testing

@@ -66,7 +66,7 @@ ok '! grep -E "\.git|tmp$|cache" $BED/list' \
 from()
 {
 	log_of cluster/controller |
-		grep -o "content=${hash:0:12} node=n[0-9] from=$1 " | sort -u | wc -l
+		grep -o "blob=${hash:0:12} node=n[0-9] from=$1 " | sort -u | wc -l
 }
 ok '(($(from here) >= 1 && $(from "n[123]") >= 1))' \
 	"the controller gave it to one node, others had it from that"
@@ -75,7 +75,7 @@ for i in 1 2 3; do
 done
 ok '(($(cat "$BED"/wire? | wc -c) > 3000000)) && grep -qa CURVE "$BED"/wire?' \
 	"which was listened to"
-ok '! grep -qaE "data/weights|bin/run|content_piece" "$BED"/wire?' \
+ok '! grep -qaE "data/weights|bin/run|blob_piece" "$BED"/wire?' \
 	"and nothing of it is to be read on the wire between nodes"
 is "$(cat "$CLUSTER"/n*/content/loose/"$hash" | wc -c)" \
 	"$((3 * $(stat -c %s "$file")))" "all of it is on each node"

@@ -57,14 +57,14 @@ static void heard(void *arg, enum message_type type, void *body,
 		  const void *payload, size_t size)
 {
 	struct agent *agent = arg;
-	const struct message_content_from *from = body;
-	const struct message_content_piece *piece = body;
+	const struct message_blob_from *from = body;
+	const struct message_blob_piece *piece = body;
 
-	if (type == MESSAGE_CONTENT_FROM) {
+	if (type == MESSAGE_BLOB_FROM) {
 		agent->told++;
 		agent->code = from->code;
 		agent->bytes = from->bytes;
-	} else if (type == MESSAGE_CONTENT_PIECE) {
+	} else if (type == MESSAGE_BLOB_PIECE) {
 		agent->pieces++;
 		agent->offset = piece->offset;
 		agent->size = size;
@@ -85,7 +85,7 @@ struct bed {
 	struct node *node;
 	const struct wire_peer *sender;
 	char data[BYTES];
-	char hash[CONTENT_HASH_SIZE];
+	char hash[BLOB_HASH_SIZE];
 	struct error err;
 };
 
@@ -121,27 +121,27 @@ static bool silent(struct bed *bed)
 
 static void want(struct bed *bed, bool awaited)
 {
-	const struct message_content_want message = { .hash = bed->hash,
-						      .awaited = awaited };
+	const struct message_blob_want message = { .hash = bed->hash,
+						   .awaited = awaited };
 
 	blob_service_want(bed->blobs, bed->node, &message);
 }
 
 static void read_piece(struct bed *bed, uint64_t offset, uint32_t size)
 {
-	const struct message_content_read message = { .hash = bed->hash,
-						      .offset = offset,
-						      .size = size };
+	const struct message_blob_read message = { .hash = bed->hash,
+						   .offset = offset,
+						   .size = size };
 
 	blob_service_read(bed->blobs, bed->node, &message);
 }
 
 static bool put(struct bed *bed, uint64_t bytes, uint64_t offset, size_t size)
 {
-	const struct message_content_put message = { .hash = bed->hash,
-						     .bytes = bytes,
-						     .offset = offset };
-	struct reply_content_put reply = { 0 };
+	const struct message_blob_put message = { .hash = bed->hash,
+						  .bytes = bytes,
+						  .offset = offset };
+	struct reply_blob_put reply = { 0 };
 
 	return blob_service_put(bed->blobs, bed->sender, &message,
 				bed->data + offset, size, &reply,

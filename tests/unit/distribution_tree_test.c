@@ -5,7 +5,7 @@
 #include "protocol/blob/blob_store.h"
 #include "tests/tap.h"
 
-static const char hash[CONTENT_HASH_SIZE] = "a";
+static const char hash[BLOB_HASH_SIZE] = "a";
 
 static const char *ask(struct distribution_tree *distribution, const char *node,
 		       uint64_t length, const char *failed)
@@ -115,7 +115,7 @@ static void many(void)
 	owned(distribution_tree_free) struct distribution_tree *distribution =
 		distribution_tree_new(NULL);
 	const char *source;
-	char name[16], other[CONTENT_HASH_SIZE] = "";
+	char name[16], other[BLOB_HASH_SIZE] = "";
 	int direct = 0;
 
 	for (int i = 0; i < 1000; i++) {
@@ -123,7 +123,7 @@ static void many(void)
 		direct += !ask(distribution, name, 0, NULL);
 	}
 	is_int(direct, 1, "of a thousand, the controller gives to one");
-	for (int i = 0; i < DISTRIBUTION_TREE_CONTENTS_MAX + 10; i++) {
+	for (int i = 0; i < DISTRIBUTION_TREE_BLOBS_MAX + 10; i++) {
 		snprintf(other, sizeof(other), "c%d", i);
 		distribution_tree_source(distribution, other, 10, "n1", 0, NULL,
 					 &source, NULL);

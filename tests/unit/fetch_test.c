@@ -21,10 +21,10 @@ static char top[] = "/tmp/fetch-test-XXXXXX";
 struct node {
 	sd_event *loop;
 	struct key key;
-	struct blob_store *contents;
+	struct blob_store *blobs;
 	struct fetch_config config;
 	struct fetches *fetches;
-	struct message_content_want want; /* the last one, hash borrowed */
+	struct message_blob_want want; /* the last one, hash borrowed */
 	int wants, news, pieces;
 	bool awaited; /* of the last want */
 	char failed[KEY_NAME_SIZE];
@@ -36,10 +36,10 @@ static int say(void *arg, enum message_type type, const void *body,
 	       const void *data, size_t size)
 {
 	struct node *node = arg;
-	const struct message_content_want *want = body;
+	const struct message_blob_want *want = body;
 
-	node->pieces += type == MESSAGE_CONTENT_PIECE;
-	if (type != MESSAGE_CONTENT_WANT)
+	node->pieces += type == MESSAGE_BLOB_PIECE;
+	if (type != MESSAGE_BLOB_WANT)
 		return 0;
 	node->news += want->source != NULL;
 	if (want->source)
@@ -68,10 +68,10 @@ static void node_init(struct node *node, sd_event *loop, const char *name)
 	memset(node, 0, sizeof(*node));
 	node->loop = loop;
 	key_generate(&node->key, name, ROLE_AGENT, NULL);
-	node->contents = blob_store_new(path, NULL);
+	node->blobs = blob_store_new(path, NULL);
 	node->config = (struct fetch_config){
 		.loop = loop,
-		.contents = node->contents,
+		.blobs = node->blobs,
 		.key = &node->key,
 		.address = "127.0.0.1",
 		.say = say,
@@ -84,14 +84,13 @@ static void node_init(struct node *node, sd_event *loop, const char *name)
 static void node_clear(struct node *node)
 {
 	fetches_free(node->fetches);
-	blob_store_free(node->contents);
+	blob_store_free(node->blobs);
 }
 
 static void put(struct node *node, const void *data, size_t size,
-		char hash[CONTENT_HASH_SIZE])
+		char hash[BLOB_HASH_SIZE])
 {
-	struct incoming *incoming =
-		incoming_new(node->contents, NULL, size, NULL);
+	struct incoming *incoming = incoming_new(node->blobs, NULL, size, NULL);
 
 	incoming_write(incoming, data, size, NULL);
 	while (incoming_finish(incoming, hash, NULL) > 0)
@@ -104,8 +103,7 @@ static bool has(struct node *node, const char *hash)
 	uint64_t bytes;
 	bool whole;
 
-	return blob_store_look(node->contents, hash, &bytes, &whole, NULL) ==
-		       0 &&
+	return blob_store_look(node->blobs, hash, &bytes, &whole, NULL) == 0 &&
 	       whole;
 }
 
@@ -114,7 +112,7 @@ static uint64_t length(struct node *node, const char *hash)
 	uint64_t bytes = 0;
 	bool whole;
 
-	blob_store_look(node->contents, hash, &bytes, &whole, NULL);
+	blob_store_look(node->blobs, hash, &bytes, &whole, NULL);
 	return bytes;
 }
 
@@ -122,18 +120,18 @@ static uint64_t length(struct node *node, const char *hash)
 static void tell(struct node *to, struct node *from, const char *hash,
 		 uint64_t bytes)
 {
-	struct message_content_from message = { .hash = (char *)hash,
-						.bytes = bytes };
-	struct message_content_grant grant = { to->key.name, to->key.public };
+	struct message_blob_from message = { .hash = (char *)hash,
+					     .bytes = bytes };
+	struct message_blob_grant grant = { to->key.name, to->key.public };
 
 	if (from) {
 		message.name = from->key.name;
 		message.endpoint = (char *)fetches_endpoint(from->fetches);
 		message.public = from->key.public;
-		fetches_heard(from->fetches, MESSAGE_CONTENT_GRANT, &grant,
-			      NULL, 0);
+		fetches_heard(from->fetches, MESSAGE_BLOB_GRANT, &grant, NULL,
+			      0);
 	}
-	fetches_heard(to->fetches, MESSAGE_CONTENT_FROM, &message, NULL, 0);
+	fetches_heard(to->fetches, MESSAGE_BLOB_FROM, &message, NULL, 0);
 }
 
 static void run_until(struct node *node, const int *count, int want)
@@ -147,7 +145,7 @@ static void run_until(struct node *node, const int *count, int want)
 static void chain(sd_event *loop, const char *data)
 {
 	struct node first, second, third;
-	char hash[CONTENT_HASH_SIZE];
+	char hash[BLOB_HASH_SIZE];
 	struct fetch_wait *one, *two;
 
 	node_init(&first, loop, "n1");
@@ -188,15 +186,15 @@ static void chain(sd_event *loop, const char *data)
 static void revoked(sd_event *loop, const char *data)
 {
 	struct node first = { 0 }, second = { 0 };
-	struct message_content_grant grant = { .name = second.key.name };
-	char hash[CONTENT_HASH_SIZE];
+	struct message_blob_grant grant = { .name = second.key.name };
+	char hash[BLOB_HASH_SIZE];
 
 	node_init(&first, loop, "r1");
 	node_init(&second, loop, "r2");
 	put(&first, data, 1000, hash);
 	fetch_begin(second.fetches, hash, false, NULL, done, &second, NULL);
 	tell(&second, &first, hash, 1000);
-	fetches_heard(first.fetches, MESSAGE_CONTENT_GRANT, &grant, NULL, 0);
+	fetches_heard(first.fetches, MESSAGE_BLOB_GRANT, &grant, NULL, 0);
 	run_until(&second, &second.wants, 2);
 	ok(!second.done && !strcmp(second.failed, "r1"),
 	   "whose key is revoked gets nothing");
@@ -207,8 +205,8 @@ static void revoked(sd_event *loop, const char *data)
 static void dies(sd_event *loop, const char *data)
 {
 	struct node first, second, third;
-	char hash[CONTENT_HASH_SIZE];
-	struct message_content_piece piece;
+	char hash[BLOB_HASH_SIZE];
+	struct message_blob_piece piece;
 	uint64_t had;
 
 	node_init(&first, loop, "d1");
@@ -232,9 +230,9 @@ static void dies(sd_event *loop, const char *data)
 					? (uint32_t)(LARGE - had)
 					: 512 << 10;
 
-		piece = (struct message_content_piece){ .hash = hash,
-							.offset = had };
-		fetches_heard(second.fetches, MESSAGE_CONTENT_PIECE, &piece,
+		piece = (struct message_blob_piece){ .hash = hash,
+						     .offset = had };
+		fetches_heard(second.fetches, MESSAGE_BLOB_PIECE, &piece,
 			      data + had, size);
 		had += size;
 	}
@@ -247,20 +245,20 @@ static void dies(sd_event *loop, const char *data)
 	node_clear(&second);
 }
 
-static void hash_of(const char *data, size_t size, char hash[CONTENT_HASH_SIZE])
+static void hash_of(const char *data, size_t size, char hash[BLOB_HASH_SIZE])
 {
 	unsigned char digest[32];
 
 	crypto_hash_sha256(digest, (const unsigned char *)data, size);
-	sodium_bin2hex(hash, CONTENT_HASH_SIZE, digest, sizeof(digest));
+	sodium_bin2hex(hash, BLOB_HASH_SIZE, digest, sizeof(digest));
 }
 
 static void lies(sd_event *loop, const char *data)
 {
 	struct node node;
-	char hash[CONTENT_HASH_SIZE] = "";
-	struct message_content_piece piece = { .hash = hash };
-	struct message_content_from from = { .hash = hash };
+	char hash[BLOB_HASH_SIZE] = "";
+	struct message_blob_piece piece = { .hash = hash };
+	struct message_blob_from from = { .hash = hash };
 	struct fetch_wait *wait;
 	struct error err = { 0 };
 
@@ -268,19 +266,18 @@ static void lies(sd_event *loop, const char *data)
 	hash_of(data, 1000, hash);
 	fetch_begin(node.fetches, hash, false, NULL, done, &node, NULL);
 	tell(&node, NULL, hash, 1000);
-	fetches_heard(node.fetches, MESSAGE_CONTENT_PIECE, &piece, data + 1,
-		      1000);
+	fetches_heard(node.fetches, MESSAGE_BLOB_PIECE, &piece, data + 1, 1000);
 	run_until(&node, &node.wants, 2);
 	ok(node.wants == 2 && !node.done && length(&node, hash) == 0,
 	   "wrong bytes are dropped, and another source is asked for");
 	tell(&node, NULL, hash, 1000);
 	piece.text = (char *)"none here";
 	piece.code = ENOENT;
-	fetches_heard(node.fetches, MESSAGE_CONTENT_PIECE, &piece, "", 0);
+	fetches_heard(node.fetches, MESSAGE_BLOB_PIECE, &piece, "", 0);
 	ok(node.wants == 3, "and when one says that it has none");
 	from.text = (char *)"gone";
 	from.code = ENOENT;
-	fetches_heard(node.fetches, MESSAGE_CONTENT_FROM, &from, NULL, 0);
+	fetches_heard(node.fetches, MESSAGE_BLOB_FROM, &from, NULL, 0);
 	ok(node.done == 1 && node.err.code == ENOENT, "none at all: %s",
 	   node.err.text);
 	wait = fetch_begin(node.fetches, hash, true, NULL, done, &node, NULL);
@@ -296,15 +293,15 @@ static void lies(sd_event *loop, const char *data)
 static void damaged(sd_event *loop, const char *data)
 {
 	struct node node;
-	char hash[CONTENT_HASH_SIZE];
-	struct message_content_piece piece = { .hash = hash };
+	char hash[BLOB_HASH_SIZE];
+	struct message_blob_piece piece = { .hash = hash };
 
 	node_init(&node, loop, "b1");
 	hash_of(data, 1000, hash);
 	fetch_begin(node.fetches, hash, false, NULL, done, &node, NULL);
 	for (int i = 1; i <= 2; i++) {
 		tell(&node, NULL, hash, 1000);
-		fetches_heard(node.fetches, MESSAGE_CONTENT_PIECE, &piece,
+		fetches_heard(node.fetches, MESSAGE_BLOB_PIECE, &piece,
 			      data + 1, 1000);
 		run_until(&node, &node.wants, i + 1);
 	}
@@ -312,7 +309,7 @@ static void damaged(sd_event *loop, const char *data)
 	tell(&node, NULL, hash, 1000);
 	piece.text = (char *)"content 0123456789ab: Input/output error";
 	piece.code = EIO;
-	fetches_heard(node.fetches, MESSAGE_CONTENT_PIECE, &piece, "", 0);
+	fetches_heard(node.fetches, MESSAGE_BLOB_PIECE, &piece, "", 0);
 	ok(node.done == 1 && node.err.code == EIO && node.wants == 3,
 	   "but not for ever: %s", node.err.text);
 	node_clear(&node);
@@ -321,20 +318,20 @@ static void damaged(sd_event *loop, const char *data)
 static void resized(sd_event *loop, const char *data)
 {
 	struct node node;
-	char hash[CONTENT_HASH_SIZE];
-	struct message_content_piece piece = { .hash = hash };
+	char hash[BLOB_HASH_SIZE];
+	struct message_blob_piece piece = { .hash = hash };
 
 	node_init(&node, loop, "s1");
 	hash_of(data, 1000, hash);
 	fetch_begin(node.fetches, hash, false, NULL, done, &node, NULL);
 	tell(&node, NULL, hash, 2000);
-	fetches_heard(node.fetches, MESSAGE_CONTENT_PIECE, &piece, data, 500);
+	fetches_heard(node.fetches, MESSAGE_BLOB_PIECE, &piece, data, 500);
 	piece.text = (char *)"asked for bytes behind its end";
 	piece.code = EPROTO;
-	fetches_heard(node.fetches, MESSAGE_CONTENT_PIECE, &piece, "", 0);
+	fetches_heard(node.fetches, MESSAGE_BLOB_PIECE, &piece, "", 0);
 	tell(&node, NULL, hash, 1000);
-	piece = (struct message_content_piece){ .hash = hash, .offset = 500 };
-	fetches_heard(node.fetches, MESSAGE_CONTENT_PIECE, &piece, data + 500,
+	piece = (struct message_blob_piece){ .hash = hash, .offset = 500 };
+	fetches_heard(node.fetches, MESSAGE_BLOB_PIECE, &piece, data + 500,
 		      500);
 	run_until(&node, &node.done, 1);
 	ok(node.done == 1 && !node.err.code && has(&node, hash),
@@ -346,14 +343,13 @@ static void resized(sd_event *loop, const char *data)
 static void gives(sd_event *loop, const char *data)
 {
 	struct node node;
-	char hash[CONTENT_HASH_SIZE];
-	struct message_content_read read = { .hash = hash, .size = 1 };
+	char hash[BLOB_HASH_SIZE];
+	struct message_blob_read read = { .hash = hash, .size = 1 };
 
 	node_init(&node, loop, "g1");
 	put(&node, data, LARGE, hash);
 	for (read.offset = 0; read.offset < 128; read.offset++)
-		fetches_heard(node.fetches, MESSAGE_CONTENT_READ, &read, NULL,
-			      0);
+		fetches_heard(node.fetches, MESSAGE_BLOB_READ, &read, NULL, 0);
 	run_until(&node, &node.pieces, 128);
 	is_int(node.pieces, 128,
 	       "all that a controller reads at a time is answered");

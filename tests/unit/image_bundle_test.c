@@ -114,7 +114,7 @@ static int read_on(struct assembly *assembly, struct buffer *tar)
 }
 
 static void put(struct blob_store *contents, const char *text,
-		char hash[CONTENT_HASH_SIZE])
+		char hash[BLOB_HASH_SIZE])
 {
 	struct incoming *incoming = incoming_new(contents, NULL, 10, NULL);
 
@@ -128,7 +128,7 @@ static void assembled(struct blob_store *contents)
 {
 	owned(assembly_free) struct assembly *assembly = NULL;
 	owned(buffer_clear) struct buffer tar, text;
-	char config[CONTENT_HASH_SIZE], layer[CONTENT_HASH_SIZE];
+	char config[BLOB_HASH_SIZE], layer[BLOB_HASH_SIZE];
 	char *layers[] = { layer, (char *)B, layer }, *tag = (char *)"x:1";
 	struct image_bundle_blob blobs[] = { { config, 3, false },
 					     { (char *)B, 9, true },

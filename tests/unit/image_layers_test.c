@@ -24,7 +24,7 @@ struct world {
 	sd_event *loop;
 	struct fake_engine *fake;
 	struct engine *engine;
-	struct blob_store *contents;
+	struct blob_store *blobs;
 	const char *images[4]; /* RootFS.Layers of each, as JSON */
 	bool containerd;       /* it has containerd's image store */
 	int done;
@@ -79,9 +79,9 @@ static void on_done(void *arg)
 /* A config as a content; its hash. */
 static const char *config(struct world *world, const char *text)
 {
-	static char hash[CONTENT_HASH_SIZE];
+	static char hash[BLOB_HASH_SIZE];
 	struct incoming *incoming =
-		incoming_new(world->contents, NULL, 2000, NULL);
+		incoming_new(world->blobs, NULL, 2000, NULL);
 
 	incoming_write(incoming, text, strlen(text), NULL);
 	while (incoming_finish(incoming, hash, NULL) > 0)
@@ -98,7 +98,7 @@ static void chain(struct world *world, const char *layers, size_t count,
 	struct error err = { 0 };
 
 	snprintf(text, sizeof(text), "{\"rootfs\":{\"diff_ids\":%s}}", layers);
-	if (image_chain_read(world->contents, config(world, text), count, chain,
+	if (image_chain_read(world->blobs, config(world, text), count, chain,
 			     &err) < 0)
 		ok(false, "a config: %s", err.text);
 }
@@ -162,7 +162,7 @@ static const char *wrong(struct world *world, const char *text, size_t count)
 	struct image_chain chain = { 0 };
 
 	err = (struct error){ 0 };
-	image_chain_read(world->contents, config(world, text), count, &chain,
+	image_chain_read(world->blobs, config(world, text), count, &chain,
 			 &err);
 	image_chain_clear(&chain);
 	return err.text;
@@ -203,7 +203,7 @@ int main(void)
 	if (!mkdtemp(top) || sodium_init() < 0)
 		return 1;
 	sd_event_new(&world.loop);
-	world.contents = blob_store_new(top, NULL);
+	world.blobs = blob_store_new(top, NULL);
 	snprintf(path, sizeof(path), "%s/socket", top);
 	snprintf(host, sizeof(host), "unix://%s", path);
 	world.fake = fake_engine_new(world.loop, path, script, &world);
@@ -213,7 +213,7 @@ int main(void)
 	given_up(&world);
 	engine_free(world.engine);
 	fake_engine_free(world.fake);
-	blob_store_free(world.contents);
+	blob_store_free(world.blobs);
 	sd_event_unref(world.loop);
 	file_remove_tree(AT_FDCWD, top, NULL);
 	return tap_done();

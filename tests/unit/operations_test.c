@@ -186,7 +186,7 @@ static void test_save_lost(struct bed *bed)
 					     .progress.phase = (char *)"ready",
 					     .content = (char *)HEX "f",
 					     .progress.total_bytes =
-						     CONTENT_BYTES_MAX + 1 };
+						     BLOB_BYTES_MAX + 1 };
 	struct node *node = node_find(bed->config.nodes, "n1");
 	struct error err = { 0 };
 

@@ -527,12 +527,12 @@ static void test_large_request(void)
 static int send_until_refused(struct hall *hall, struct error *err)
 {
 	static char payload[MESSAGE_PAYLOAD_MAX];
-	const struct message_content_piece piece = { .hash = (char *)"x" };
+	const struct message_blob_piece piece = { .hash = (char *)"x" };
 	int sent = 0;
 
 	while (sent < 1000 &&
-	       wire_server_send(hall->peer, MESSAGE_CONTENT_PIECE, &piece,
-				payload, sizeof(payload), err) == 0) {
+	       wire_server_send(hall->peer, MESSAGE_BLOB_PIECE, &piece, payload,
+				sizeof(payload), err) == 0) {
 		sent++;
 		wire_server_flush(hall->server);
 	}

@@ -108,7 +108,7 @@ const struct command command_backup = {
 	.summary = "save the state of the controller to a file",
 	.help =
 		"Saves a consistent snapshot of sweeps, jobs, results, logs, "
-		  "contents and users while the controller runs. The "
+		  "blobs and users while the controller runs. The "
 		  "controller's own keys are not saved. regatta-controller "
 		  "restore creates a state folder from the file.",
 	.example = "regatta backup monday.tar.gz",

@@ -46,7 +46,7 @@ static int image_load_file(struct cli *cli, struct error *err)
 	owned(answer_clear) struct answer answer = { 0 };
 	owned(image_view_clear) struct image_view view = { 0 };
 	const struct image_options *given = cli->given;
-	char id[CONTENT_HASH_SIZE], name[300];
+	char id[BLOB_HASH_SIZE], name[300];
 	struct image_spec spec = { .id = id,
 				   .kind = IMAGE_LOAD,
 				   .image = name,
@@ -61,7 +61,7 @@ static int image_load_file(struct cli *cli, struct error *err)
 	if (!file)
 		return -1;
 	bundle_name(image_file_bundle(file), name, sizeof(name));
-	/* The nodes receive contents while others are still being sent. */
+	/* The nodes receive blobs while others are still being sent. */
 	image_view_stage(&view, "sending");
 	if (image_view_connect(&view, err) < 0 ||
 	    image_file_send_bundle(file, view.client, id, err) < 0 ||

@@ -203,7 +203,7 @@ static int pull_wanted(struct pull *pull, const struct wanted *wanted,
 {
 	owned(answer_clear) struct answer answer = { 0 };
 	struct image_view *view = &pull->view;
-	char id[CONTENT_HASH_SIZE], stage[300];
+	char id[BLOB_HASH_SIZE], stage[300];
 	struct image_spec spec = {
 		.kind = IMAGE_ENSURE,
 		.id = id,

@@ -278,7 +278,7 @@ int images_build(struct cli *cli, struct error *err)
 	const char *word = cli->args[1];
 	bool vendors = strchr(word, '/') &&
 		       strncmp(word, VENDORS, strlen(VENDORS)) != 0;
-	char id[CONTENT_HASH_SIZE], folder[300];
+	char id[BLOB_HASH_SIZE], folder[300];
 	owned(logins_clear) struct logins logins = { 0 };
 	struct image_spec spec = {
 		.kind = IMAGE_ENSURE,

@@ -40,7 +40,7 @@ struct image_view {
 	struct strings named;       /* nodes of --nodes; empty: all */
 	const struct strings *only; /* its nodes, borrowed; NULL: `named` */
 	struct strings nodes; /* nodes of the operation; others are not shown */
-	char id[CONTENT_HASH_SIZE]; /* that image_view_run() made */
+	char id[BLOB_HASH_SIZE]; /* that image_view_run() made */
 };
 
 /* nodes: names separated by commas; NULL: all nodes. EINVAL: no name. */
@@ -66,7 +66,7 @@ void image_view_draw(void *arg, uint64_t bytes, uint64_t total);
 int image_view_connect(struct image_view *view, struct error *err);
 
 /* Make an id from two texts: the same texts name the same operation. */
-void image_operation_named(char id[CONTENT_HASH_SIZE], const char *a,
+void image_operation_named(char id[BLOB_HASH_SIZE], const char *a,
 			   const char *b);
 
 /* Begin the operation on the nodes of `only` or `named`, or, when it was begun

@@ -344,7 +344,7 @@ int image_view_connect(struct image_view *view, struct error *err)
 			       image_view_interrupt, view, err);
 }
 
-void image_operation_named(char id[CONTENT_HASH_SIZE], const char *a,
+void image_operation_named(char id[BLOB_HASH_SIZE], const char *a,
 			   const char *b)
 {
 	unsigned char hash[crypto_hash_sha256_BYTES];
@@ -355,7 +355,7 @@ void image_operation_named(char id[CONTENT_HASH_SIZE], const char *a,
 				  strlen(a) + 1);
 	crypto_hash_sha256_update(&state, (const unsigned char *)b, strlen(b));
 	crypto_hash_sha256_final(&state, hash);
-	sodium_bin2hex(id, CONTENT_HASH_SIZE, hash, sizeof(hash));
+	sodium_bin2hex(id, BLOB_HASH_SIZE, hash, sizeof(hash));
 }
 
 /* Nodes that have it already are those to send it to again. */
