@@ -5,6 +5,7 @@
 #include "controller/jobs/repeats.h"
 #include "controller/jobs/gang.h"
 #include "controller/jobs/job.h"
+#include "controller/jobs/jobs.h"
 #include "controller/jobs/race_rows.h"
 #include "controller/store/store.h"
 #include "protocol/base/log.h"
@@ -131,7 +132,8 @@ int api_retry(struct api_request *request, void *reply, struct error *err)
 	if (logins_put(api->logins, message->sweep, message->logins,
 		       message->logins_count, err) < 0 ||
 	    store_jobs(api->store, message->sweep, 0, 0, retry_one, &retrying,
-		       err) < 0) {
+		       err) < 0 ||
+	    jobs_resume_sweep(api->jobs, message->sweep, err) < 0) {
 		store_jobs(api->store, message->sweep, 0, 0, unrevive_one,
 			   &retrying, NULL);
 		store_undo(api->store, &mark);

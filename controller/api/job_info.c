@@ -2,6 +2,7 @@
 #include "controller/api/jobs.h"
 #include "controller/api/streams.h"
 #include "controller/images/image_progress.h"
+#include "controller/jobs/failure_budget.h"
 #include "controller/jobs/blame.h"
 #include "controller/jobs/dependencies.h"
 #include "controller/jobs/race_rows.h"
@@ -192,6 +193,8 @@ static int add_waits(const struct api *api, const struct job *job,
 	char text[300];
 	bool waits = false;
 
+	if (job && job_state(job) == JOB_QUEUED && failure_budget_holds(job))
+		return string_set(&to->waits, "its sweep is paused", err);
 	if (job && race_holds(job))
 		return string_set(&to->waits, "waits for its turn in the race",
 				  err);

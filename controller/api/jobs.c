@@ -101,7 +101,8 @@ int api_jobs(struct api_request *request, void *reply, struct error *err)
 		if (sweep_check(api, query->id, err) < 0)
 			return -1;
 		to->final = sweep_final(api, query->id);
-		if (sweep_describe_race(api, query->id, &to->race, err) < 0)
+		if (sweep_describe_life(api, query->id, &to->race, &to->paused,
+					err) < 0)
 			return -1;
 	}
 	if (query->since)

@@ -2,6 +2,7 @@
 #include "controller/api/sweeps.h"
 #include "controller/api/hidden_env.h"
 #include "controller/api/page.h"
+#include "controller/jobs/failure_budget.h"
 #include "controller/jobs/job.h"
 #include "controller/jobs/race.h"
 #include "controller/store/store.h"
@@ -46,15 +47,19 @@ bool sweep_final(const struct api *api, uint64_t sweep)
 	return !in.count;
 }
 
-int sweep_describe_race(const struct api *api, uint64_t sweep, char **text,
-			struct error *err)
+int sweep_describe_life(const struct api *api, uint64_t sweep, char **race,
+			char **paused, struct error *err)
 {
 	char words[RACE_PROGRESS_MAX];
 
 	if (!api->jobs)
 		return 0;
 	race_progress(api->jobs, sweep, words, sizeof(words));
-	return *words ? string_set(text, words, err) : 0;
+	return string_set(race, *words ? words : NULL, err) < 0
+		       ? -1
+		       : string_set(paused,
+				    failure_budget_paused(api->jobs, sweep),
+				    err);
 }
 
 /* Fill *to, which was zero. On failure the caller clears it, too. */
@@ -75,7 +80,7 @@ static int sweep_describe(const struct api *api, const struct sweep_row *row,
 	for (int i = 1; i < JOB_STATES; i++)
 		to->jobs += to->counts.of[i];
 	to->final = sweep_final(api, row->id);
-	return sweep_describe_race(api, row->id, &to->race, err);
+	return sweep_describe_life(api, row->id, &to->race, &to->paused, err);
 }
 
 static int list_sweep(const struct sweep_row *row, void *arg)

@@ -18,13 +18,13 @@ int sweep_describe_id(const struct api *api, uint64_t sweep,
 #define SWEEP_JOBS_MAX 100000
 int sweep_check_size(const struct sweep *sweep, struct error *err);
 
+/* As in sweep_info; NULL where no race is under way, where it is not paused. */
+int sweep_describe_life(const struct api *api, uint64_t sweep, char **race,
+			char **paused, struct error *err);
+
 /* Is no job of the sweep active, and no container or spool of it left on a
  * known node?
  */
-/* How far its races are; *text stays NULL where none is under way. */
-int sweep_describe_race(const struct api *api, uint64_t sweep, char **text,
-			struct error *err);
-
 bool sweep_final(const struct api *api, uint64_t sweep);
 
 /* ENOENT: no such sweep. */

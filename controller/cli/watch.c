@@ -141,6 +141,7 @@ void watch_free(struct watch *watch)
 	for (size_t i = 0; i < watch->known.count; i++)
 		forget_job(&watch->known.jobs[i]);
 	free(watch->known.race);
+	free(watch->known.paused);
 	free(watch->known.jobs);
 	free(watch);
 }
@@ -382,8 +383,10 @@ static int take_page(struct watch *watch, const struct reply_jobs *reply,
 			  watch->known.count);
 	watch->snapshot = true;
 	*final = reply->final;
-	if (take_race(watch, reply->race, err) < 0)
+	if (take_race(watch, reply->race, err) < 0 ||
+	    string_set(&watch->known.paused, reply->paused, err) < 0)
 		return -1;
+	*final |= reply->paused && watch_rests(watch);
 	begin_round(watch, false);
 	return 0;
 }
@@ -520,10 +523,21 @@ bool watch_rests(const struct watch *watch)
 	       resting == watch->known.count;
 }
 
+bool watch_tell_pause(const struct watch *watch)
+{
+	const char *paused = watch->known.paused;
+
+	if (paused)
+		cli_say(watch->cli, "sweep %llu is paused: %s",
+			(unsigned long long)watch->known.id, paused);
+	return paused;
+}
+
 int watch_verdict(const struct watch *watch)
 {
 	size_t completed = watch_completed(watch);
 
+	watch_tell_pause(watch);
 	cli_say(watch->cli, "sweep %llu: %zu of %zu jobs completed",
 		(unsigned long long)watch->known.id, completed,
 		watch->known.count);

@@ -20,8 +20,9 @@ OWNED_POINTER(struct watch, watch_free)
 void watch_choose(struct watch *watch, uint64_t job);
 
 /* Run the loop until all jobs of the sweep have ended and are removed from all
- * nodes. EINTR: watch_stop() was called, or the user left the screen. It may
- * then be called again and continues; after the screen was left, in lines.
+ * nodes, or it is paused and no job runs. EINTR: watch_stop() was called, or
+ * the user left the screen. It may then be called again and continues; after
+ * the screen was left, in lines.
  */
 int watch_run(struct watch *watch, struct error *err);
 
@@ -44,7 +45,12 @@ size_t watch_completed(const struct watch *watch);
 /* True: no job runs, and some are queued. */
 bool watch_rests(const struct watch *watch);
 
-/* EXIT_GOOD: all jobs completed; else EXIT_WORK_FAILED. Prints how many. */
+/* Print why the sweep is paused; false: it is not. */
+bool watch_tell_pause(const struct watch *watch);
+
+/* EXIT_GOOD: all jobs completed; else EXIT_WORK_FAILED. Prints how many, and
+ * why the sweep is paused.
+ */
 int watch_verdict(const struct watch *watch);
 
 #endif

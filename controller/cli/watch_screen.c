@@ -209,6 +209,9 @@ static void head_line(const struct watch_screen *view)
 	add_count(line, sizeof(line), states[JOB_QUEUED], "queued");
 	if (view->count < count)
 		add_count(line, sizeof(line), view->count, "listed");
+	if (view->known->paused)
+		text_append(line, sizeof(line), ", paused: %s",
+			    view->known->paused);
 	if (view->known->race && ended < count)
 		text_append(line, sizeof(line), ", race: %s",
 			    view->known->race);

@@ -23,7 +23,7 @@ struct watched_sweep {
 	struct watched *jobs; /* by id */
 	size_t count;
 	size_t states[JOB_STATES]; /* number of jobs by state */
-	char *race;                /* as in sweep_info; NULL: none */
+	char *race, *paused;       /* as in sweep_info; NULL: none */
 };
 
 /* Compare for qsort() of pointers, in the order of the screen: active, failed,

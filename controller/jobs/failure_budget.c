@@ -18,7 +18,8 @@ struct failure_budget {
 	bool judged;            /* not by its first jobs, or not any more */
 	uint32_t alike;         /* of the first jobs, with this code */
 	int64_t code;           /* of the process that failed first */
-	bool stops;             /* its queued jobs must end */
+	bool paused;            /* so it is stored */
+	enum budget_stop due;   /* what must be done */
 	char text[BUDGET_TEXT]; /* why */
 };
 
@@ -27,6 +28,16 @@ static int budget_compare(const void *a, const void *b)
 	const struct failure_budget *x = a, *y = b;
 
 	return x->sweep < y->sweep ? -1 : x->sweep > y->sweep;
+}
+
+static int budget_read_pause(const struct sweep_row *row, void *arg)
+{
+	struct failure_budget *budget = arg;
+
+	budget->paused = row->paused;
+	snprintf(budget->text, sizeof(budget->text), "%s",
+		 row->paused ? row->paused : "");
+	return 0;
 }
 
 struct failure_budget *failure_budget_get(struct jobs *jobs, uint64_t sweep,
@@ -44,7 +55,10 @@ struct failure_budget *failure_budget_get(struct jobs *jobs, uint64_t sweep,
 		free(made);
 	if (!budget)
 		return error_null(error_nomem(err, "job"));
-	budget->uses++;
+	/* A sweep that is not stored yet is not paused. */
+	if (!budget->uses++)
+		store_sweep(jobs->store, sweep, budget_read_pause, budget,
+			    NULL);
 	return budget;
 }
 
@@ -80,10 +94,12 @@ static void budget_load(struct failure_budget *budget, struct store *store)
 			   NULL);
 }
 
-static void budget_stop(struct failure_budget *budget, struct jobs *jobs)
+static void budget_stop(struct failure_budget *budget, enum budget_stop due,
+			struct jobs *jobs)
 {
-	log_warning("sweep=%" PRIu64 " stops: %s", budget->sweep, budget->text);
-	budget->stops = true;
+	log_warning("sweep=%" PRIu64 " %s: %s", budget->sweep,
+		    due == BUDGET_PAUSES ? "pauses" : "stops", budget->text);
+	budget->due = due;
 	jobs->stops = true;
 }
 
@@ -130,7 +146,7 @@ static void budget_count(struct failure_budget *budget, const struct job *job)
 		 " runs what is left",
 		 budget->failed, budget->sweep);
 	budget->failed = 0;
-	budget_stop(budget, job->jobs);
+	budget_stop(budget, BUDGET_ENDS, job->jobs);
 }
 
 /* The first jobs: do all fail alike? */
@@ -148,12 +164,12 @@ static void budget_judge(struct failure_budget *budget, const struct job *job)
 	if (++budget->alike < BUDGET_ALIKE)
 		return;
 	snprintf(budget->text, sizeof(budget->text),
-		 "the sweep stopped: its first %d jobs exited with code "
-		 "%" PRId64 "; regatta retry %" PRIu64
-		 " runs all, stop_after: off does not stop",
-		 BUDGET_ALIKE, code, budget->sweep);
+		 "its first %d jobs exited with code %" PRId64
+		 "; regatta retry %" PRIu64
+		 " runs them and the rest, regatta cancel %" PRIu64 " ends it",
+		 BUDGET_ALIKE, code, budget->sweep, budget->sweep);
 	budget->alike = 0;
-	budget_stop(budget, job->jobs);
+	budget_stop(budget, BUDGET_PAUSES, job->jobs);
 }
 
 void failure_budget_ended(const struct job *job)
@@ -173,37 +189,70 @@ void failure_budget_ended(const struct job *job)
 	}
 }
 
+static struct failure_budget *failure_budget_find(const struct jobs *jobs,
+						  uint64_t sweep)
+{
+	const struct failure_budget key = { .sweep = sweep };
+	void *place = tfind(&key, &jobs->budgets, budget_compare);
+
+	return place ? *(struct failure_budget **)place : NULL;
+}
+
 static void find_stopping(const void *at, VISIT visit, void *arg)
 {
-	const struct failure_budget *budget =
-		*(struct failure_budget *const *)at;
-	const struct failure_budget **found = arg;
+	struct failure_budget *budget = *(struct failure_budget *const *)at;
+	struct failure_budget **found = arg;
 
-	if ((visit == postorder || visit == leaf) && budget->stops)
+	if ((visit == postorder || visit == leaf) && budget->due)
 		*found = budget;
 }
 
-uint64_t failure_budget_stops(const struct jobs *jobs, char text[BUDGET_TEXT])
+enum budget_stop failure_budget_stops(struct jobs *jobs, uint64_t *sweep,
+				      char text[BUDGET_TEXT])
 {
-	const struct failure_budget *found = NULL;
+	struct failure_budget *found = NULL;
 
 	if (jobs->stops)
 		twalk_r(jobs->budgets, find_stopping, &found);
-	if (!found)
-		return 0;
+	jobs->stops = found;
+	if (!found || (found->due == BUDGET_PAUSES && !found->paused &&
+		       store_pause_sweep(jobs->store, found->sweep, found->text,
+					 NULL) < 0))
+		return BUDGET_NOT;
+	found->paused = found->due == BUDGET_PAUSES;
+	*sweep = found->sweep;
 	snprintf(text, BUDGET_TEXT, "%s", found->text);
-	return found->sweep;
+	return found->due;
 }
 
 void failure_budget_stopped(struct jobs *jobs, uint64_t sweep)
 {
-	const struct failure_budget key = { .sweep = sweep };
-	void *place = tfind(&key, &jobs->budgets, budget_compare);
-	const struct failure_budget *found = NULL;
+	struct failure_budget *budget = failure_budget_find(jobs, sweep);
 
 	/* Its last job may have freed it. */
-	if (place)
-		(*(struct failure_budget **)place)->stops = false;
-	twalk_r(jobs->budgets, find_stopping, &found);
-	jobs->stops = found;
+	if (budget)
+		budget->due = BUDGET_NOT;
+}
+
+const char *failure_budget_paused(const struct jobs *jobs, uint64_t sweep)
+{
+	const struct failure_budget *budget = failure_budget_find(jobs, sweep);
+
+	return budget && budget->paused ? budget->text : NULL;
+}
+
+bool failure_budget_holds(const struct job *job)
+{
+	return job->budget->paused;
+}
+
+int failure_budget_resume(struct jobs *jobs, uint64_t sweep, struct error *err)
+{
+	struct failure_budget *budget = failure_budget_find(jobs, sweep);
+
+	if (store_pause_sweep(jobs->store, sweep, NULL, err) < 0)
+		return -1;
+	budget->paused = false;
+	budget->due = BUDGET_NOT;
+	return 0;
 }

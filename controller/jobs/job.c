@@ -106,13 +106,20 @@ void job_forget(struct job *job)
 	job_free(job);
 }
 
-static int job_queue(struct job *job, struct error *err)
+int job_enqueue(struct job *job, struct error *err)
 {
-	if (dependencies_hold(job) || race_holds(job))
+	if (failure_budget_holds(job))
 		return 0;
 	job->jobs->schedule_due = true;
 	return queue_add(job->jobs->queue, &job->shape, job->id, job->priority,
 			 err);
+}
+
+int job_queue(struct job *job, struct error *err)
+{
+	return dependencies_hold(job) || race_holds(job)
+		       ? 0
+		       : job_enqueue(job, err);
 }
 
 static void jobs_forget_one(struct job *job, void *arg)

@@ -31,6 +31,12 @@ int job_load(struct jobs *jobs, const struct job_row *row, struct error *err);
  */
 int job_revive(struct jobs *jobs, const struct job_row *row, struct error *err);
 
+/* Put a queued job into the queue, unless it is held: by its dependencies, its
+ * race, or a pause of its sweep. job_enqueue(): only by a pause.
+ */
+int job_queue(struct job *job, struct error *err);
+int job_enqueue(struct job *job, struct error *err);
+
 /* Apply an event; the only function that changes a job's state. The event is
  * stored with `data` (a JSON object, consumed; or NULL), the state follows from
  * the table, and one line is logged. -1: the table does not allow it, or

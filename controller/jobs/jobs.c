@@ -148,9 +148,7 @@ static bool follow_dependencies(struct jobs *jobs, struct job *job,
 		gang_exception(job, FAILURE_SKIPPED, 0, why);
 		return job_find(jobs->table, id) != job;
 	case DEPENDENCIES_COMPLETED:
-		jobs->schedule_due = true;
-		return queue_add(jobs->queue, &job->shape, job->id,
-				 job->priority, &err) == 0;
+		return job_enqueue(job, &err) == 0;
 	case DEPENDENCIES_ACTIVE:
 		return true;
 	default:
@@ -183,6 +181,7 @@ static void settle_dependencies(struct jobs *jobs)
 /* Sweeps of which too many jobs failed. */
 struct stopping {
 	uint64_t sweep;
+	enum budget_stop how;
 	char text[BUDGET_TEXT];
 	bool unstored;
 };
@@ -191,9 +190,15 @@ static void stop_queued(struct job *job, void *arg)
 {
 	struct stopping *stopping = arg;
 
-	if (job->sweep == stopping->sweep && job->state == JOB_QUEUED &&
-	    gang_exception(job, FAILURE_SKIPPED, 0, stopping->text) < 0)
+	if (job->sweep != stopping->sweep || job->state != JOB_QUEUED)
+		return;
+	if (stopping->how == BUDGET_PAUSES) {
+		queue_remove(job->jobs->queue, &job->shape, job->id);
+		changes_add_job(job->jobs->changes, job->id);
+	} else if (gang_exception(job, FAILURE_SKIPPED, 0, stopping->text) <
+		   0) {
 		stopping->unstored = true;
+	}
 }
 
 /* What cannot be stored now is done by the next call. */
@@ -201,12 +206,37 @@ static void stop_sweeps(struct jobs *jobs)
 {
 	struct stopping stopping = { 0 };
 
-	while ((stopping.sweep = failure_budget_stops(jobs, stopping.text))) {
+	while ((stopping.how = failure_budget_stops(jobs, &stopping.sweep,
+						    stopping.text))) {
 		job_each(jobs->table, stop_queued, &stopping);
 		if (stopping.unstored)
 			return;
 		failure_budget_stopped(jobs, stopping.sweep);
 	}
+}
+
+static void let_queued(struct job *job, void *arg)
+{
+	const struct stopping *stopping = arg;
+	struct error err;
+
+	if (job->sweep != stopping->sweep || job->state != JOB_QUEUED)
+		return;
+	if (job_queue(job, &err) < 0)
+		log_error("job=%" PRIu64 ": %s", job->id, err.text);
+	changes_add_job(job->jobs->changes, job->id);
+}
+
+int jobs_resume_sweep(struct jobs *jobs, uint64_t sweep, struct error *err)
+{
+	struct stopping stopping = { .sweep = sweep };
+
+	if (!failure_budget_paused(jobs, sweep))
+		return 0;
+	if (failure_budget_resume(jobs, sweep, err) < 0)
+		return -1;
+	job_each(jobs->table, let_queued, &stopping);
+	return 0;
 }
 
 void jobs_decide(struct jobs *jobs)

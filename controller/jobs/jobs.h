@@ -93,6 +93,11 @@ void jobs_tick(struct jobs *jobs);
  */
 void jobs_extend_deadlines(struct jobs *jobs, int64_t stopped_ms);
 
+/* A person has retried the sweep: if it was paused (failure_budget.h), its
+ * queued jobs go on.
+ */
+int jobs_resume_sweep(struct jobs *jobs, uint64_t sweep, struct error *err);
+
 /* Continue to read output; effects.h: read_soon. */
 void jobs_read(struct jobs *jobs);
 

@@ -76,10 +76,8 @@ static int race_start_heat(struct jobs *jobs, struct race_sweep *sweep,
 		return 0;
 	}
 	race_pin_job(job, &sweep->races[entry->race]);
-	if (queue_add(jobs->queue, &job->shape, job->id, job->priority, err) <
-	    0)
+	if (job_enqueue(job, err) < 0)
 		return -1;
-	jobs->schedule_due = true;
 	entry->row.heat = RACE_ACTIVE;
 	return 0;
 }
@@ -116,8 +114,7 @@ static int race_start_run(struct jobs *jobs, struct race_sweep *sweep,
 	if (job) {
 		queue_remove(jobs->queue, &job->shape, job->id);
 		race_pin_job(job, &sweep->races[race]);
-		rc = queue_add(jobs->queue, &job->shape, job->id, job->priority,
-			       err);
+		rc = job_enqueue(job, err);
 	}
 	return rc;
 }

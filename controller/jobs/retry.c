@@ -55,7 +55,6 @@ void job_retry(struct job *job)
 				      attempt);
 	job_drop_gang(job);
 	job_clear_failure(job);
-	if (queue_add(job->jobs->queue, &job->shape, job->id, job->priority,
-		      &err) < 0)
+	if (job_enqueue(job, &err) < 0)
 		log_error("job=%" PRIu64 ": %s", job->id, err.text);
 }

@@ -54,10 +54,11 @@ static const char version_1[] =
  * - shared: text that results of a sweep have in common, by the digits of its
  *   SHA-256. Most of a short job's result is about its image and its node.
  */
-static const char version_15[] =
+static const char version_16[] =
 	"DROP TRIGGER IF EXISTS state_new;"
 	"DROP TRIGGER IF EXISTS state_set;"
 	"DROP INDEX IF EXISTS states_active;"
+	"ALTER TABLE sweeps ADD COLUMN paused TEXT;"
 	"ALTER TABLE jobs ADD COLUMN origin INTEGER REFERENCES jobs(id);"
 	"ALTER TABLE jobs ADD COLUMN cell TEXT;"
 	"ALTER TABLE jobs ADD COLUMN vendor TEXT;"
@@ -108,7 +109,7 @@ static const char version_15[] =
 
 const struct database_upgrade store_upgrades[] = {
 	{ 0, 1, version_1 },
-	{ 1, 15, version_15 },
+	{ 1, 16, version_16 },
 };
 const int store_upgrades_count =
 	sizeof(store_upgrades) / sizeof(store_upgrades[0]);

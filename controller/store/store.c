@@ -240,6 +240,12 @@ int store_put_sweep(struct store *store, const struct sweep_row *row,
 		     column_make_number(row->submitted_ms));
 }
 
+int store_pause_sweep(struct store *store, uint64_t sweep, const char *paused,
+		      struct error *err)
+{
+	return QUEUE(store, WRITE_PAUSE, err, id(sweep), maybe_text(paused));
+}
+
 static bool state_valid(const struct job_row *row)
 {
 	return job_state_name(row->state) &&

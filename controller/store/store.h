@@ -60,6 +60,8 @@ struct sweep_row {
 	const char *text;   /* the sweep file as submitted */
 	const char *client; /* who submitted it */
 	int64_t submitted_ms;
+	const char *paused; /* why its queued jobs wait, or NULL; set by
+			       store_pause_sweep() */
 };
 
 struct job_row {
@@ -170,6 +172,9 @@ uint64_t store_coming_job(const struct store *store);
  */
 int store_put_sweep(struct store *store, const struct sweep_row *row,
 		    struct error *err);
+/* paused NULL: it is not paused any more. */
+int store_pause_sweep(struct store *store, uint64_t sweep, const char *paused,
+		      struct error *err);
 int store_put_job(struct store *store, const struct job_row *row,
 		  struct error *err);
 /* row->seq is ignored: the store gives it. */

@@ -31,7 +31,8 @@ static const char *const writes[WRITES] = {
 		       " WHERE id = ?"),
 	[WRITE_COUNT] = ("INSERT INTO counts VALUES(?1, ?2, ?3)"
 			 " ON CONFLICT DO UPDATE SET n = n + ?3"),
-	[WRITE_SWEEP] = "INSERT INTO sweeps VALUES(?,?,?,?,?)",
+	[WRITE_SWEEP] = "INSERT INTO sweeps VALUES(?,?,?,?,?,NULL)",
+	[WRITE_PAUSE] = "UPDATE sweeps SET paused = ?2 WHERE id = ?1",
 	[WRITE_JOB] = "INSERT INTO jobs VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
 	[WRITE_JOB_STATE] = ("INSERT INTO states"
 			     " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"),

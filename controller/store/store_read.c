@@ -141,6 +141,7 @@ static int sweep_row_visit(sqlite3_stmt *statement, const struct visit *visit,
 		.text = row_column_text(statement, 2),
 		.client = row_column_text(statement, 3),
 		.submitted_ms = sqlite3_column_int64(statement, 4),
+		.paused = row_column_text(statement, 5),
 	};
 
 	if (!row.name || !row.text || !row.client)

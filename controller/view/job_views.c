@@ -18,7 +18,9 @@ static void sweep_put(struct view_row *row, const void *of)
 	view_cell(row, MARK(.path = "sweep", .number = sweep->id), "%s",
 		  sweep->name);
 	view_cell(row, MARK(.colour = sweep->final ? PLAIN : CYAN), "%s",
-		  sweep->final ? "ended" : "active");
+		  sweep->final    ? "ended"
+		  : sweep->paused ? "paused"
+				  : "active");
 	view_count(row, sweep->jobs);
 	view_clock(row, sweep->submitted_ms);
 	view_text(row, sweep->client);

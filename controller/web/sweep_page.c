@@ -127,6 +127,8 @@ static void put_sweep_head(struct web_page *page,
 		 human_utc(sweep->submitted_ms).text);
 	web_html(page, " UTC by %s. <a href=\"/sweep/%llu/report\">Report</a>",
 		 sweep->client, (ull)sweep->id);
+	if (sweep->paused)
+		web_html(page, ". Paused: %s", sweep->paused);
 	if (sweep->race)
 		web_html(page, ". Race: %s", sweep->race);
 	web_part_end(page, "p");

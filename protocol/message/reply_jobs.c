@@ -88,6 +88,7 @@ const struct schema reply_jobs_schema = SCHEMA(reply_jobs,
 	FIELD(reply_jobs, since),
 	FIELD(reply_jobs, final),
 	FIELD_OPTIONAL(reply_jobs, race),
+	FIELD_OPTIONAL(reply_jobs, paused),
 	FIELD_ROWS(reply_jobs, jobs, job_info_schema),
 	FIELD(reply_jobs, more));
 

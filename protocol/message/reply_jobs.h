@@ -111,8 +111,8 @@ extern const struct schema job_info_schema; /* in lists */
 
 struct reply_jobs {
 	uint64_t since;
-	bool final; /* of a sweep, as in sweep_info */
-	char *race; /* the same */
+	bool final;          /* of a sweep, as in sweep_info */
+	char *race, *paused; /* the same */
 	struct job_info *jobs;
 	size_t jobs_count;
 	bool more; /* ask again: after the last one, or, when the query had

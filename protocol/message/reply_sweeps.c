@@ -28,7 +28,8 @@ const struct schema sweep_info_schema = SCHEMA(sweep_info,
 	FIELD(sweep_info, jobs),
 	FIELD_EMBED(sweep_info, counts, state_counts_schema),
 	FIELD(sweep_info, final),
-	FIELD_OPTIONAL(sweep_info, race));
+	FIELD_OPTIONAL(sweep_info, race),
+	FIELD_OPTIONAL(sweep_info, paused));
 
 const struct schema reply_sweeps_schema = SCHEMA(reply_sweeps,
 	FIELD(reply_sweeps, since),

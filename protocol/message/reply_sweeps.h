@@ -22,9 +22,10 @@ struct sweep_info {
 	int64_t submitted_ms;
 	uint64_t jobs;
 	struct state_counts counts; /* a state without jobs is left out */
-	bool final; /* all jobs have ended, and nothing of them is left on any
-		       node */
-	char *race; /* how far its races are; NULL: none is under way */
+	bool final;   /* all jobs have ended, and nothing of them is left on any
+			 node */
+	char *race;   /* how far its races are; NULL: none is under way */
+	char *paused; /* why its queued jobs wait for a person; NULL: no */
 };
 extern const struct schema sweep_info_schema;
 

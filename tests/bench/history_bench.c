@@ -67,7 +67,7 @@ static const char *const copying[] = {
 	" (SELECT max(seq) FROM events) AS events_max,"
 	" (SELECT max(seq) FROM events WHERE job <= 1000) AS block_max",
 	EACH "INSERT INTO sweeps SELECT sweeps_max + 1 + n, name, text,"
-	" client, submitted_ms" FROM("sweeps WHERE id = 1"),
+	" client, submitted_ms, NULL" FROM("sweeps WHERE id = 1"),
 	EACH "INSERT INTO shared SELECT sweeps_max + 1 + n, digits,"
 	" shared.text" FROM("shared WHERE sweep = 1"),
 	EACH "INSERT INTO counts SELECT sweeps_max + 1 + copy.n, state, counts.n"

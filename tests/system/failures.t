@@ -185,14 +185,40 @@ ends()
 {
 	jobs_get "$SWEEP" "map(select(.failure == \"$1\")) | length"
 }
+# waiting: jobs that wait for their paused sweep
+waiting()
+{
+	jobs_get "$SWEEP" 'map(select(.state == "queued" and
+		.waits == "its sweep is paused")) | length'
+}
 must submit_tool wrong repeat=500 exit 1
+run cli watch "$SWEEP"
+is "$rc" 1 "a sweep of 500 cells that exit 1 is paused"
+like "$err" \
+	"sweep $SWEEP is paused: its first 10 jobs exited with code 1; regatta retry $SWEEP .*regatta cancel $SWEEP " \
+	"which asks what to do"
+ran=$(ends exit)
+ok '((ran >= 10 && ran <= 12))' "no more than 12 have run"
+is "$(waiting)" "$((500 - ran))" "the others wait"
+like "$(cli sweeps)" "$SWEEP +wrong +paused" "sweeps says so"
+must controller_kill
+must controller_up
+must nodes_up 2 20
+is "$(waiting) $(ends exit)" "$((500 - ran)) $ran" \
+	"also after the controller was killed"
+must submit_tool after print 1
+must wait_job "$JOB" completed 30
+SWEEP=$((SWEEP - 1))
+is "$(waiting)" "$((500 - ran))" "other sweeps run meanwhile"
+must cli retry "$SWEEP"
+must wait_for '(( $(jobs_get "$SWEEP" "map(select(.attempt == 2 and
+	.failure == \"exit\")) | length") + $(ends exit) >= 2 * ran ))' 30
+run cli watch "$SWEEP"
+is "$rc" 1 "a retry goes on, and is paused when 10 more end alike"
+ok '(( $(waiting) >= 500 - 3 * ran && $(waiting) < 500 ))' "for the rest"
+must cli cancel "$SWEEP"
 must wait_sweep "$SWEEP" 60
-ok '(( $(ends exit) >= 10 && $(ends exit) <= 12 ))' \
-	"of 500 cells that exit 1, no more than 12 run"
-is "$(($(ends exit) + $(ends skipped)))" 500 "the others are skipped"
-like "$(jobs_get "$SWEEP" '.[-1].text')" \
-	"the sweep stopped: its first 10 jobs exited with code 1; regatta retry $SWEEP" \
-	"and say what to do"
+is "$(waiting)" 0 "a cancel ends it"
 must submit_tool mixed stop_after=off repeat=13 exit 1
 must wait_sweep "$SWEEP" 60
 is "$(ends exit)" 13 "with stop_after: off all run"

@@ -545,9 +545,9 @@ static void test_foreign_files(void)
 	ok(store != NULL, "and is free when its store is closed");
 	store_free(store);
 
-	run_sql("PRAGMA user_version = 16");
+	run_sql("PRAGMA user_version = 17");
 	store = store_new(folder, &err);
-	ok(!store && err.code == EPROTO && strstr(err.text, "version 16"),
+	ok(!store && err.code == EPROTO && strstr(err.text, "version 17"),
 	   "a newer schema is refused with its number");
 
 	unlink(in_folder("regatta.db"));

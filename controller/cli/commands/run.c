@@ -493,12 +493,14 @@ static int note_outcome(const struct run *run, int code, struct error *err)
 	return code;
 }
 
-/* All jobs have ended: print the results, and stop the daemons. */
+/* All jobs have ended, or the sweep is paused: print the results, and stop the
+ * daemons. */
 static int run_finish(struct run *run, struct error *err)
 {
 	size_t jobs = watch_jobs(run->watch);
 	size_t completed = watch_completed(run->watch);
 	bool cancelled = run->interrupts > 0 || run->left;
+	bool paused = watch_tell_pause(run->watch);
 	int unmet;
 
 	watch_free(take(run->watch));
@@ -510,6 +512,8 @@ static int run_finish(struct run *run, struct error *err)
 	    keep_serving(run, err) < 0)
 		return -1;
 	daemons_stop(run->daemons);
+	if (paused)
+		tell_how_on(run);
 	if (!cancelled || completed == jobs)
 		return note_outcome(run,
 				    completed == jobs && !unmet
