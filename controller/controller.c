@@ -18,6 +18,7 @@
 #include "controller/images/logins.h"
 #include "controller/jobs/jobs.h"
 #include "controller/logs/log_ingest.h"
+#include "controller/logs/log_journal.h"
 #include "controller/logs/log_store.h"
 #include "controller/nodes/node.h"
 #include "controller/retention/retention.h"
@@ -57,6 +58,7 @@ struct controller {
 	struct failure_patterns *failures; /* NULL: no reasons are read */
 	struct store *store;
 	struct log_store *logs;
+	struct log_journal *journal;
 	struct world world;
 	struct changes changes;
 	struct jobs *jobs;
@@ -522,7 +524,14 @@ static int open_disk(struct controller *controller,
 	controller->logs =
 		controller->store ? log_store_new(config->state, err) : NULL;
 	controller->world.logs = controller->logs;
-	return controller->logs ? 0 : -1;
+	controller->journal =
+		controller->logs
+			? log_journal_new(controller->loop, config->state,
+					  controller->logs, controller->store,
+					  err)
+			: NULL;
+	controller->world.journal = controller->journal;
+	return controller->journal ? 0 : -1;
 }
 
 static int open_jobs(struct controller *controller,
@@ -742,6 +751,7 @@ void controller_free(struct controller *controller)
 	artifact_fetches_free(controller->fetches);
 	blob_service_free(controller->blobs);
 	keyring_free(controller->keyring);
+	log_journal_free(controller->journal);
 	log_store_free(controller->logs);
 	store_free(controller->store);
 	failure_patterns_free(controller->failures);

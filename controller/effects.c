@@ -7,6 +7,7 @@
 #include "controller/blobs/blob_users.h"
 #include "controller/jobs/gang.h"
 #include "controller/jobs/jobs.h"
+#include "controller/logs/log_journal.h"
 #include "controller/logs/log_store.h"
 #include "controller/nodes/node.h"
 #include "protocol/base/clock.h"
@@ -139,7 +140,7 @@ static int log_sync(void *arg, uint64_t job, uint32_t attempt,
 {
 	struct world *world = arg;
 
-	return log_store_sync(world->logs, job, attempt, err);
+	return log_journal_sync(world->journal, job, attempt, err);
 }
 
 static void log_close(void *arg, uint64_t job, uint32_t attempt)

@@ -12,6 +12,7 @@
 struct artifact_fetches;
 struct blob_service;
 struct jobs;
+struct log_journal;
 struct log_store;
 struct sd_event;
 struct sd_event_source;
@@ -20,6 +21,7 @@ struct world {
 	/* Borrowed; the owner sets them before they are used. */
 	struct sd_event *loop;
 	struct log_store *logs;
+	struct log_journal *journal;
 	struct blob_service *blobs;
 	struct artifact_fetches *fetches;
 	struct jobs *jobs;

@@ -130,12 +130,11 @@ static struct stream *find_open(struct log_store *store, uint64_t job,
 }
 
 static int open_log(struct log_store *store, uint64_t job, uint32_t attempt,
-		    const char *name, bool make, uint64_t *length,
+		    const char *name, bool make, struct stat *st,
 		    struct error *err)
 {
 	struct log_path path = log_path_of(job, attempt, name, ".log");
 	owned_fd int fd = open_file(store, path.text, 0);
-	struct stat st;
 
 	if (fd < 0 && (errno != ENOENT || !make))
 		return error_errno(err, "logs/%s", path.text);
@@ -143,12 +142,11 @@ static int open_log(struct log_store *store, uint64_t job, uint32_t attempt,
 		fd = make_log(store, job, attempt, name, err);
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, &st) < 0)
+	if (fstat(fd, st) < 0)
 		return error_errno(err, "logs/%s", path.text);
-	if (!S_ISREG(st.st_mode))
+	if (!S_ISREG(st->st_mode))
 		return error_set(err, EIO, "logs/%s: not a regular file",
 				 path.text);
-	*length = (uint64_t)st.st_size;
 	return take_fd(&fd);
 }
 
@@ -186,8 +184,8 @@ static struct stream *log_store_open_stream(struct log_store *store,
 					    struct error *err)
 {
 	struct stream *stream;
-	uint64_t length = 0;
 	owned_fd int fd = -1;
+	struct stat st;
 
 	if (!is_stream(job, attempt, name))
 		return error_null(error_set(
@@ -200,16 +198,18 @@ static struct stream *log_store_open_stream(struct log_store *store,
 	stream = find_open(store, job, attempt, name);
 	if (stream)
 		return stream;
-	fd = open_log(store, job, attempt, name, make, &length, err);
+	fd = open_log(store, job, attempt, name, make, &st, err);
 	if (fd < 0)
 		return NULL;
 	stream = log_store_add_stream(store, job, attempt, name);
 	if (!stream)
 		return error_null(error_nomem(err, "logstore"));
 	stream->log = take_fd(&fd);
-	stream->length = length;
+	stream->length = (uint64_t)st.st_size;
 	log_times_init(&stream->times, store->folder,
-		       log_path_of(job, attempt, name, ".times").text, length);
+		       log_path_of(job, attempt, name, ".times").text,
+		       stream->length,
+		       st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000);
 	return stream;
 }
 
@@ -262,8 +262,28 @@ int log_store_append(struct log_store *store, uint64_t job, uint32_t attempt,
 				 (unsigned long long)job, name);
 	rc = write_log(stream, data, size, err);
 	*length = stream->length;
-	if (*length > offset)
-		log_times_note(&stream->times, offset, now_ms);
+	if (*length > offset && log_times_due(&stream->times, now_ms))
+		log_times_note(&stream->times, store->folder,
+			       log_path_of(job, attempt, name, ".times").text,
+			       offset, now_ms);
+	return rc;
+}
+
+int log_store_restore(struct log_store *store, uint64_t job, uint32_t attempt,
+		      const char *name, const void *data, size_t size,
+		      struct error *err)
+{
+	struct stream *stream =
+		log_store_open_stream(store, job, attempt, name, true, err);
+	uint64_t length = stream ? stream->length : 0;
+	int rc;
+
+	if (!stream)
+		return -1;
+	stream->length = 0;
+	rc = write_log(stream, data, size, err);
+	if (stream->length < length)
+		stream->length = length;
 	return rc;
 }
 

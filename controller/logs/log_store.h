@@ -4,7 +4,8 @@
  * exactly as written. Its length is the cursor of the stream: an append must
  * continue at exactly that byte, else it is refused with the length. So after
  * any crash on either side no byte is lost and none is there twice.
- * `<stream>.times` beside it (log_times.h) says when bytes arrived.
+ * `<stream>.times` beside it (log_times.h) says when bytes arrived; a stream
+ * that came within LOG_TIMES_MS has none.
  *
  * All files are 0600, folders 0700. A stream's name is
  * [a-z0-9][a-z0-9._-]{0,63} (else EPROTO: names come from peers); job and
@@ -49,6 +50,11 @@ int log_store_append(struct log_store *store, uint64_t job, uint32_t attempt,
 		     const char *stream, uint64_t offset, const void *data,
 		     size_t size, int64_t now_ms, uint64_t *length,
 		     struct error *err);
+
+/* Write the first bytes of a stream again, whether or not they are there. */
+int log_store_restore(struct log_store *store, uint64_t job, uint32_t attempt,
+		      const char *stream, const void *data, size_t size,
+		      struct error *err);
 
 /* The stream's length; 0 when there is no such stream. */
 int log_store_length(struct log_store *store, uint64_t job, uint32_t attempt,

@@ -53,6 +53,7 @@ static const char version_1[] =
  *   sealed, of the submitter of a sweep.
  * - shared: text that results of a sweep have in common, by the digits of its
  *   SHA-256. Most of a short job's result is about its image and its node.
+ * - outputs: of jobs that have just ended, until their files are safe.
  */
 static const char version_16[] =
 	"DROP TRIGGER IF EXISTS state_new;"
@@ -104,6 +105,9 @@ static const char version_16[] =
 	"CREATE TABLE shared("
 	" sweep INTEGER NOT NULL REFERENCES sweeps(id), digits TEXT NOT NULL,"
 	" text TEXT NOT NULL, PRIMARY KEY(sweep, digits)) WITHOUT ROWID;"
+	"CREATE TABLE outputs("
+	" seq INTEGER PRIMARY KEY, job INTEGER NOT NULL,"
+	" attempt INTEGER NOT NULL, stream TEXT NOT NULL, bytes BLOB);"
 	"ALTER TABLE results ADD COLUMN shared TEXT;"
 	"ALTER TABLE results ADD COLUMN shared_at INTEGER;";
 

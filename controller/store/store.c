@@ -72,6 +72,8 @@ struct store *store_new(const char *folder, struct error *err)
 		    err) < 0 ||
 	    next_id(store, "SELECT max(seq) FROM audit", &store->next_audit,
 		    err) < 0 ||
+	    next_id(store, "SELECT max(seq) FROM outputs", &store->next_output,
+		    err) < 0 ||
 	    database_text(store->database,
 			  "SELECT chain FROM audit ORDER BY seq DESC LIMIT 1",
 			  store->audit_chain, sizeof(store->audit_chain),
@@ -116,10 +118,10 @@ uint64_t store_coming_job(const struct store *store)
 }
 
 /* One value for the queue. There it is a tag, then a number of eight bytes, or
- * the length of a text in eight bytes and the text.
+ * the length of a text or of bytes in eight bytes and these.
  */
 struct column {
-	char tag; /* 'i', 'd', 't', or 'n' for NULL */
+	char tag; /* 'i', 'd', 't', 'b' for bytes, or 'n' for NULL */
 	uint64_t number;
 	const char *text;
 	size_t gap_at, gap; /* bytes of the text that are left out, and where */
@@ -160,6 +162,13 @@ static struct column text(const char *value)
 				.text = value };
 }
 
+static struct column column_make_bytes(const void *bytes, size_t size)
+{
+	return (struct column){ .tag = size <= STORE_TEXT_MAX ? 'b' : 0,
+				.number = size,
+				.text = bytes };
+}
+
 static struct column maybe_text(const char *value)
 {
 	return value ? text(value) : (struct column){ .tag = 'n' };
@@ -179,7 +188,7 @@ static int queue_column(struct store *store, const struct column *column,
 	memcpy(head + 1, &column->number, 8);
 	if (buffer_append(queue, head, column->tag == 'n' ? 1 : 9, err) < 0)
 		return -1;
-	if (column->tag != 't')
+	if (column->tag != 't' && column->tag != 'b')
 		return 0;
 	if (!column->gap)
 		return buffer_append(queue, column->text, column->number, err);
@@ -212,8 +221,10 @@ static int queue_row(struct store *store, enum write_kind write,
 		rc = queue_column(store, &columns[i], &why);
 	if (rc == 0) {
 		store->queued++;
-		store->unseen |= write != WRITE_EVENT && write != WRITE_STATE &&
-				 write != WRITE_RESULT && write != WRITE_SHARED;
+		store->unseen |=
+			write != WRITE_EVENT && write != WRITE_STATE &&
+			write != WRITE_RESULT && write != WRITE_SHARED &&
+			write != WRITE_OUTPUT && write != WRITE_NO_OUTPUTS;
 		return 0;
 	}
 	queue_cut(queue, mark);
@@ -626,4 +637,26 @@ size_t store_pending(const struct store *store)
 bool store_unseen(const struct store *store)
 {
 	return store->unseen;
+}
+
+int store_put_output(struct store *store, const struct output_row *row,
+		     struct error *err)
+{
+	if (QUEUE(store, WRITE_OUTPUT, err, id(store->next_output),
+		  id(row->job), column_make_number(row->attempt),
+		  text(row->stream),
+		  column_make_bytes(row->bytes, row->size)) < 0)
+		return -1;
+	store->next_output++;
+	return 0;
+}
+
+uint64_t store_coming_output(const struct store *store)
+{
+	return store->next_output;
+}
+
+int store_drop_outputs(struct store *store, uint64_t before, struct error *err)
+{
+	return QUEUE(store, WRITE_NO_OUTPUTS, err, id(before));
 }

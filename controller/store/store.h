@@ -157,6 +157,17 @@ struct login_row {
 	const char *sealed; /* NULL: it was removed */
 };
 
+/* The output of a stream, until its file is safe
+ * (controller/logs/log_journal.h).
+ */
+struct output_row {
+	uint64_t job;
+	uint32_t attempt;
+	const char *stream;
+	const void *bytes;
+	size_t size;
+};
+
 /* New ids: one above the largest in the database when it was opened, then
  * counting up. 0 is never an id.
  */
@@ -232,6 +243,14 @@ int store_put_login(struct store *store, const struct login_row *row,
  */
 int store_drop_logins(struct store *store, uint64_t sweep, struct error *err);
 
+/* Outputs are numbered. Drop those whose number is below `before`; the next one
+ * put gets store_coming_output().
+ */
+int store_put_output(struct store *store, const struct output_row *row,
+		     struct error *err);
+uint64_t store_coming_output(const struct store *store);
+int store_drop_outputs(struct store *store, uint64_t before, struct error *err);
+
 /* Apply the queue in one transaction. On failure nothing was applied and
  * everything stays queued: try again later (ENOSPC, EIO). EINVAL is a bug of
  * the caller (an id that exists, or refers to no row); trying again cannot
@@ -275,6 +294,7 @@ typedef int store_key_fn(const struct key_row *row, void *arg);
 typedef int store_audit_fn(const struct audit_row *row, void *arg);
 typedef int store_pin_fn(const struct pin_row *row, void *arg);
 typedef int store_login_fn(const struct login_row *row, void *arg);
+typedef int store_output_fn(const struct output_row *row, void *arg);
 
 /* Sweeps with id > after, by id. */
 int store_sweeps(struct store *store, uint64_t after, uint32_t limit,
@@ -342,6 +362,10 @@ int store_pins(struct store *store, uint64_t sweep, store_pin_fn *fn, void *arg,
 /* All logins of a sweep; of all sweeps (0), those with their secret. */
 int store_logins(struct store *store, uint64_t sweep, store_login_fn *fn,
 		 void *arg, struct error *err);
+
+/* All outputs of jobs that exist, in the order in which they were put. */
+int store_outputs(struct store *store, store_output_fn *fn, void *arg,
+		  struct error *err);
 
 /* The number of the sweep's jobs in each state. The cost does not depend on the
  * number of jobs.

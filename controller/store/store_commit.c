@@ -62,6 +62,8 @@ static const char *const writes[WRITES] = {
 	[WRITE_PIN] = "INSERT OR REPLACE INTO pins VALUES(?,?,?,?)",
 	[WRITE_LOGIN] = "INSERT OR REPLACE INTO logins VALUES(?,?,?)",
 	[WRITE_NO_LOGINS] = "UPDATE logins SET sealed = NULL WHERE sweep = ?",
+	[WRITE_OUTPUT] = "INSERT INTO outputs VALUES(?,?,?,?,?)",
+	[WRITE_NO_OUTPUTS] = "DELETE FROM outputs WHERE seq < ?",
 };
 
 /* Bind the columns at *place of the queue, as queue_row() wrote them, and move
@@ -94,8 +96,10 @@ static int bind_columns(sqlite3_stmt *statement, int count, const char **place)
 			rc = sqlite3_bind_double(statement, i, real);
 			continue;
 		}
-		rc = sqlite3_bind_text(statement, i, at, (int)value,
-				       SQLITE_STATIC);
+		rc = tag == 'b' ? sqlite3_bind_blob(statement, i, at,
+						    (int)value, SQLITE_STATIC)
+				: sqlite3_bind_text(statement, i, at,
+						    (int)value, SQLITE_STATIC);
 		at += value;
 	}
 	*place = at;

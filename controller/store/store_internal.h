@@ -47,6 +47,8 @@ enum write_kind {
 	WRITE_PIN,
 	WRITE_LOGIN,
 	WRITE_NO_LOGINS,
+	WRITE_OUTPUT,
+	WRITE_NO_OUTPUTS,
 	WRITES
 };
 
@@ -71,6 +73,7 @@ enum read_kind {
 	READ_LOGINS,
 	READ_ALL_LOGINS,
 	READ_COUNTS,
+	READ_OUTPUTS,
 	READS
 };
 
@@ -99,6 +102,7 @@ struct store {
 	uint64_t next_event;
 	uint64_t seen_event; /* committed */
 	uint64_t next_audit;
+	uint64_t next_output;               /* numbers may have gaps */
 	char audit_chain[AUDIT_CHAIN_SIZE]; /* of the last one queued */
 };
 

@@ -83,6 +83,8 @@ static const char *const queries[READS] = {
 	[READ_ALL_LOGINS] = "SELECT * FROM logins WHERE sealed IS NOT NULL"
 			    " ORDER BY sweep, registry",
 	[READ_COUNTS] = "SELECT state, n FROM counts WHERE sweep = ?1",
+	[READ_OUTPUTS] = "SELECT job, attempt, stream, bytes FROM outputs"
+			 " WHERE job IN (SELECT id FROM jobs) ORDER BY seq",
 };
 
 /* One read: the function for each row, and its parameters. */
@@ -97,6 +99,7 @@ struct visit {
 		store_audit_fn *audit;
 		store_pin_fn *pin;
 		store_login_fn *login;
+		store_output_fn *output;
 	} fn;
 	void *arg;
 	uint64_t rows;
@@ -574,6 +577,31 @@ int store_logins(struct store *store, uint64_t sweep, store_login_fn *fn,
 
 	return query_read_list(store, sweep ? READ_LOGINS : READ_ALL_LOGINS,
 			       login_row, 0, sweep, 0, &visit, err);
+}
+
+static int output_row_visit(sqlite3_stmt *statement, const struct visit *visit,
+			    struct error *err)
+{
+	const struct output_row row = {
+		.job = column_u64(statement, 0),
+		.attempt = column_u32(statement, 1),
+		.stream = row_column_text(statement, 2),
+		.bytes = sqlite3_column_blob(statement, 3),
+		.size = (size_t)sqlite3_column_bytes(statement, 3),
+	};
+
+	if (!row.stream || (row.size && !row.bytes))
+		return error_nomem(err, "store");
+	return visit->fn.output(&row, visit->arg);
+}
+
+int store_outputs(struct store *store, store_output_fn *fn, void *arg,
+		  struct error *err)
+{
+	struct visit visit = { .fn.output = fn, .arg = arg };
+
+	return query_read_list(store, READ_OUTPUTS, output_row_visit, 0, 0, 0,
+			       &visit, err);
 }
 
 static int count_row(sqlite3_stmt *statement, const struct visit *visit,

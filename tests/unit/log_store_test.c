@@ -2,6 +2,7 @@
  */
 #include "controller/logs/log_store.h"
 #include "controller/logs/log_times.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 #include "tests/tap.h"
 
@@ -195,9 +196,11 @@ static void test_times(void)
 	static const char torn[] = "torn";
 	struct log_store *store = open_store();
 	struct stat st;
+	int64_t ms = 0;
 	FILE *file;
 	const uint64_t ahead[2] = { 40, 9000 };
 
+	append(store, "rank-1", 0, "x", clock_wall_ms());
 	append(store, "rank-0", 0, "0123456789", 5000);
 	append(store, "rank-0", 10, "0123456789", 5050);
 	append(store, "rank-0", 20, "0123456789", 5200);
@@ -216,6 +219,12 @@ static void test_times(void)
 	fwrite(torn, 4, 1, file);
 	fclose(file);
 	store = open_store();
+	ok(stat(in_folder("logs/17/1/rank-1.log"), &st) == 0 &&
+		   log_store_time_at(store, 17, 1, "rank-1", 0, &ms, NULL) ==
+			   0 &&
+		   ms / 1000 == st.st_mtim.tv_sec &&
+		   stat(in_folder("logs/17/1/rank-1.times"), &st) < 0,
+	   "bytes that came at once have the file's time");
 	is_int(time_at(store, 999), 4000,
 	       "after a crash, times ahead of the log and torn ones are cut");
 	ok(stat(in_folder("logs/17/1/rank-0.times"), &st) == 0 &&
