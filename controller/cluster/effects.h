@@ -57,8 +57,8 @@ struct job_effects {
 	/* When the byte arrived; 0: unknown. */
 	int64_t (*log_time)(void *arg, uint64_t job, uint32_t attempt,
 			    const char *stream, uint64_t offset);
-	/* The output of the attempt survives a power cut, once the rows that are
-	 * queued are committed.
+	/* The output of the attempt survives a power cut, once the rows that
+	 * are queued are committed.
 	 */
 	int (*log_sync)(void *arg, uint64_t job, uint32_t attempt,
 			struct error *err);

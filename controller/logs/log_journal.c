@@ -145,7 +145,7 @@ struct putting {
 };
 
 /* 1: there is too much. */
-static int put_output(const char *stream, uint64_t length, void *arg)
+static int journal_put_output(const char *stream, uint64_t length, void *arg)
 {
 	struct putting *putting = arg;
 	char bytes[LOG_JOURNAL_BYTES];
@@ -166,8 +166,8 @@ int log_journal_sync(struct log_journal *journal, uint64_t job,
 {
 	struct putting putting = { journal, job, attempt, LOG_JOURNAL_BYTES,
 				   err };
-	int rc = log_store_streams(journal->logs, job, attempt, put_output,
-				   &putting, err);
+	int rc = log_store_streams(journal->logs, job, attempt,
+				   journal_put_output, &putting, err);
 
 	if (rc > 0)
 		rc = log_store_sync(journal->logs, job, attempt, err);
