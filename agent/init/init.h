@@ -21,6 +21,7 @@
  *	grace_ms=N	  SIGTERM to SIGKILL, default 10000, at most 3600000
  *	node=N		  rank of the node; names what follows (default 0)
  *	log_limit=N	  bytes of output kept in all; 0, the default: all
+ *	open_files=N	  the soft limit of them, at most the hard one
  *	suid=1		  no seccomp filter of ours: the command may set setuid
  *			  and setgid bits and make device nodes, as far as its
  *			  capabilities go (agent/init/seccomp_filter.h)
@@ -87,6 +88,7 @@
  *	 "memory_peak_bytes": N,  the most that the cgroup used, read once a
  *				  second, without page cache; 0 where it cannot
  *				  be read
+ *	 "ulimits": ["nofile=1048576:1048576", ...],	  soft and hard
  *	 "processes": [{"rank": R, "exit_code": N, "signal": N,
  *	   "ended_ms": N, "max_rss_kib": N, "user_ms": N, "system_ms": N,
  *	   "log_bytes": N}]}	  log_bytes: size of rank-<R>.log at the end

@@ -3,6 +3,7 @@
  * With an argument, that folder stands for /regatta: for tests, which run it
  * outside a container.
  */
+#include "agent/init/limits.h"
 #include "agent/init/cgroup.h"
 #include "agent/init/environment.h"
 #include "agent/init/init.h"
@@ -533,8 +534,10 @@ static int init_run(struct init *init, const char *in, const char *secrets)
 		 !(init->output =
 			   output_files_new(&init->start, record, init->out)))
 		out_of_memory(init);
-	else if (taken_wait(init, in))
+	else if (taken_wait(init, in)) {
+		limits_raise_files(init->start.open_files);
 		start_first(init);
+	}
 	init_run_loop(init);
 	init_sweep(init);
 	if (init->output)

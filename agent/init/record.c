@@ -2,6 +2,7 @@
  */
 #include "agent/init/record.h"
 #include "agent/init/json_line.h"
+#include "agent/init/limits.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -55,12 +56,15 @@ static int text_record(struct buffer *text, const struct record *record,
 			  "\"started_ms\": %lld, \"ended_ms\": %lld, "
 			  "\"packed_ms\": %lld, "
 			  "\"oom_kills\": %lld, \"memory_peak_bytes\": %lld, "
-			  "\"processes\": [",
+			  "\"ulimits\": ",
 			  (long long)record->started_ms,
 			  (long long)record->ended_ms,
 			  (long long)record->packed_ms,
 			  (long long)record->oom_kills,
 			  (long long)record->memory_peak_bytes) < 0)
+		return -1;
+	if (limits_text(text, err) < 0 ||
+	    buffer_text(text, ", \"processes\": [", err) < 0)
 		return -1;
 	for (uint32_t i = 0; i < record->count; i++)
 		if (buffer_text(text, i ? ", " : "", err) < 0 ||

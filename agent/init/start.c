@@ -78,6 +78,7 @@ static const struct number {
 	NUMBER(grace_ms,   10000, 0, 3600000),
 	NUMBER(node,       0,     0, START_RANK_MAX),
 	NUMBER(log_limit,  0,     0, INT64_MAX),
+	NUMBER(open_files, 0,     0, INT64_MAX),
 	NUMBER(suid,       0,     0, 1),
 	NUMBER(ssh,        0,     0, 1),
 	NUMBER(collect_limit, 0,  0, INT64_MAX),
@@ -178,13 +179,14 @@ static int start_take(struct start *start, char *record, uint32_t *seen,
 		list->items[list->count++] = value;
 		return 0;
 	}
-	return error_set(
-		err, EINVAL,
-		"\"%.40s\" is not valid here; expected processes=, "
-		"first_rank=, rank_env=, grace_ms=, node=, log_limit=, "
-		"suid=, ssh=, follow=, collect=, collect_limit=, env=, "
-		"secret=, prepare= or arg=",
-		record);
+	return error_set(err, EINVAL,
+			 "\"%.40s\" is not valid here; expected processes=, "
+			 "first_rank=, rank_env=, grace_ms=, node=, "
+			 "log_limit=, "
+			 "open_files=, suid=, ssh=, follow=, collect=, "
+			 "collect_limit=, env=, "
+			 "secret=, prepare= or arg=",
+			 record);
 }
 
 static int start_parse(struct start *start, size_t size, struct error *err)

@@ -27,6 +27,7 @@ struct start {
 	uint64_t grace_ms;
 	uint64_t node;             /* at most START_RANK_MAX */
 	uint64_t log_limit;        /* bytes, at most INT64_MAX; 0: none */
+	uint64_t open_files;       /* 0: leave the limit */
 	uint64_t suid;             /* 0 or 1 */
 	uint64_t ssh;              /* 0 or 1 */
 	uint64_t collect_limit;    /* bytes */

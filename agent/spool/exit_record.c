@@ -5,6 +5,9 @@
 
 #include <errno.h>
 
+#define ULIMITS_MAX 16
+#define ULIMIT_BYTES_MAX 64
+
 /* clang-format off */
 static const struct schema exit_process_schema = SCHEMA(exit_process,
 	FIELD(exit_process, rank),
@@ -27,6 +30,7 @@ static const struct schema exit_record_schema = SCHEMA(exit_record,
 	FIELD_OPTIONAL(exit_record, packed_ms),
 	FIELD(exit_record, oom_kills),
 	FIELD(exit_record, memory_peak_bytes),
+	FIELD_OPTIONAL(exit_record, ulimits),
 	FIELD_MANY(exit_record, processes, exit_process_schema));
 /* clang-format on */
 
@@ -40,6 +44,14 @@ static int exit_record_check(const struct exit_record *record,
 				 "expected 1, 0 to 255, 0 to 64",
 				 record->version, record->exit_code,
 				 record->signal);
+	for (size_t i = 0; i < record->ulimits.count; i++)
+		if (i == ULIMITS_MAX ||
+		    !text_is_of(record->ulimits.items[i], ULIMIT_BYTES_MAX,
+				ASCII_LOWER ASCII_DIGITS "=:-"))
+			return error_set(err, EPROTO,
+					 "ulimits[%zu]: expected at most %d, "
+					 "each NAME=SOFT:HARD",
+					 i, ULIMITS_MAX);
 	if (record->processes_count > INIT_PROCESSES_MAX)
 		return error_set(err, EPROTO, "%zu processes; expected 0 to %d",
 				 record->processes_count, INIT_PROCESSES_MAX);

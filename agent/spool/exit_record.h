@@ -33,6 +33,7 @@ struct exit_record {
 	uint64_t packed_ms;
 	uint64_t oom_kills;
 	uint64_t memory_peak_bytes;
+	struct strings ulimits; /* that the command had, as in a sweep */
 	struct exit_process *processes;
 	size_t processes_count;
 };

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#define OPEN_FILES 1048576
 #define ADDRESSES_MAX (1 << 20) /* bytes, of all of them */
 #define INTERFACE "INTERFACE"
 
@@ -290,6 +291,15 @@ static int add_environment(struct buffer *out,
 	return 0;
 }
 
+/* Each tensor that a data loader of PyTorch passes on is an open file. */
+static bool sets_files(const struct container_spec *container)
+{
+	for (size_t i = 0; i < container->ulimits.count; i++)
+		if (!strncmp(container->ulimits.items[i], "nofile=", 7))
+			return true;
+	return false;
+}
+
 int command_build(const struct task_spec *spec, const struct strings *argv,
 		  const struct rendezvous *rendezvous, struct buffer *out,
 		  struct error *err)
@@ -324,7 +334,9 @@ int command_build(const struct task_spec *spec, const struct strings *argv,
 			       container->log_limit_bytes
 				       ? container->log_limit_bytes
 				       : LOG_LIMIT_DEFAULT,
-			       err) < 0)
+			       err) < 0 ||
+	    command_add_number(out, "open_files",
+			       sets_files(container) ? 0 : OPEN_FILES, err) < 0)
 		return -1;
 	for (size_t i = 0; i < container->follow.count; i++)
 		if (add_record(out, "follow=", container->follow.items[i],

@@ -266,6 +266,7 @@ void task_free(struct task *task)
 	codec_clear(&task_spec_schema, &task->spec);
 	codec_clear(&task_spec_schema, &task->filled);
 	cJSON_Delete(task->facts);
+	strings_clear(&task->ulimits);
 	free(task->ends);
 	free(task->image_id);
 	free(task->image_pin);
@@ -379,6 +380,7 @@ int task_status(struct task *task, struct task_status *status,
 	    task_copy_text(&status->text, outcome->text) < 0 ||
 	    task_copy_text(&status->image_id, task->image_id) < 0 ||
 	    task_copy_text(&status->image_pin, task->image_pin) < 0 ||
+	    strings_copy(&status->ulimits, &task->ulimits, NULL) < 0 ||
 	    copy_ends(task, status) < 0 ||
 	    (state >= TASK_RUNNING &&
 	     streams_list(&task->streams, &status->streams,

@@ -38,6 +38,8 @@ static void from_record(struct task *task, const struct exit_record *record)
 				!task->spec.container.processes &&
 					task->spec.processes_per_node > 1,
 				task->ordered);
+	strings_clear(&task->ulimits);
+	strings_copy(&task->ulimits, &record->ulimits, NULL);
 	keep_ends(task, record);
 	for (size_t i = 0; i < record->processes_count; i++)
 		written += record->processes[i].log_bytes;

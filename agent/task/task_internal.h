@@ -104,7 +104,8 @@ struct task {
 	bool secrets_dropped; /* from its start file */
 	bool aborted;         /* its stacks were requested before the stop */
 	struct exit_status outcome;
-	struct rank_end *ends; /* of its processes, by the record */
+	struct strings ulimits; /* of the command, by the record */
+	struct rank_end *ends;  /* of its processes, by the record */
 	size_t ends_count;
 	int code; /* errno value behind a failure before the run */
 	struct streams streams;

@@ -26,6 +26,7 @@ struct task {
 	int64_t exit_code;
 	int64_t started_ms, ended_ms;
 	uint64_t memory_peak_bytes;
+	struct strings ulimits; /* of its command, once it ended */
 	cJSON *facts; /* of its node, when it was checked; NULL: as the node's
 		       */
 	struct rank_end *ends; /* of its processes, once it ended */

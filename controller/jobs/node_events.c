@@ -74,6 +74,9 @@ static void keep_status(struct task *task, struct task_status *status)
 	task->started_ms = (int64_t)status->started_ms;
 	task->ended_ms = (int64_t)status->ended_ms;
 	task->memory_peak_bytes = status->memory_peak_bytes;
+	strings_clear(&task->ulimits);
+	task->ulimits = status->ulimits;
+	status->ulimits = (struct strings){ 0 };
 	if (status->port)
 		task->port = status->port;
 	keep_facts(task, status->facts);

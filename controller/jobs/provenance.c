@@ -57,12 +57,22 @@ static int describe_host(const struct task *task, struct host_origin *to,
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (string_set(texts[i].to, texts[i].text, err) < 0)
 			return -1;
-	return 0;
+	return strings_copy(&to->ulimits, &task->ulimits, err);
 }
 
 static bool fact_same(const char *a, const char *b)
 {
 	return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool ulimits_same(const struct strings *a, const struct strings *b)
+{
+	size_t i = 0;
+
+	while (i < a->count && i < b->count &&
+	       !strcmp(a->items[i], b->items[i]))
+		i++;
+	return i == a->count && i == b->count;
 }
 
 static bool host_same(const struct host_origin *a, const struct host_origin *b)
@@ -72,7 +82,8 @@ static bool host_same(const struct host_origin *a, const struct host_origin *b)
 	       fact_same(a->driver, b->driver) && fact_same(a->sdk, b->sdk) &&
 	       fact_same(a->engine, b->engine) &&
 	       fact_same(a->kernel, b->kernel) && fact_same(a->os, b->os) &&
-	       fact_same(a->machine, b->machine);
+	       fact_same(a->machine, b->machine) &&
+	       ulimits_same(&a->ulimits, &b->ulimits);
 }
 
 /* Equal hosts share an entry. */

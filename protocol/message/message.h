@@ -233,7 +233,9 @@ struct task_status {
 	uint64_t started_ms; /* wall clock of the node, 0: never */
 	uint64_t ended_ms;
 	uint64_t memory_peak_bytes;
-	struct rank_end *ends; /* ended: of its processes */
+	struct strings ulimits; /* ended: that the command had,
+				   "nofile=SOFT:HARD" */
+	struct rank_end *ends;  /* ended: of its processes */
 	size_t ends_count;
 	struct stream_size *streams; /* from running on; ended: final */
 	size_t streams_count;

@@ -164,6 +164,7 @@ const struct schema host_origin_schema = SCHEMA(host_origin,
 	FIELD_NULLABLE(host_origin, kernel),
 	FIELD_NULLABLE(host_origin, os),
 	FIELD_NULLABLE(host_origin, machine),
+	FIELD_OPTIONAL(host_origin, ulimits),
 	FIELD(host_origin, nodes));
 
 const struct schema provenance_schema = SCHEMA(provenance,

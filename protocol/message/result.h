@@ -200,6 +200,7 @@ struct host_origin {
 	char *kernel;
 	char *os;
 	char *machine;
+	struct strings ulimits; /* of the command, "nofile=SOFT:HARD" */
 	struct strings nodes;
 };
 extern const struct schema host_origin_schema;

@@ -57,6 +57,9 @@ is "$(row '.provenance.environment | "\(.driver) \(.sdk) \(.accelerators)"')" \
 is "$(row '.provenance.environment.clock.synchronised != null and
 	.provenance.environment.memory_available_bytes > 0')" true \
 	"as it was then"
+like "$(row '.provenance.hosts[0].ulimits | join(" ")')" \
+	" nofile=([0-9]+):\\1 " \
+	"with its limits: of open files, all that the engine allows"
 is "$(row '.provenance.hosts | map("\(.nodes[0]) \(.driver)") | sort | join(", ")')" \
 	"a1 535.129.03, a2 550.54.15" "nodes that differ have entries of their own"
 is "$(row '.result.flags | map(select(.code == "drivers-differ")) | .[0].words[0]')" \

@@ -72,7 +72,8 @@ static void whole_file(void)
 	       "a start file is made");
 	is(records(&start),
 	   "version=1|processes=2|first_rank=6|grace_ms=1500|rank_env=1|"
-	   "node=3|log_limit=17179869184|env=PYTHONUNBUFFERED=1|"
+	   "node=3|log_limit=17179869184|open_files=1048576|"
+	   "env=PYTHONUNBUFFERED=1|"
 	   "env=PYTHONFAULTHANDLER=1|env=MASTER_ADDR=10.0.0.1|env=MASTER_"
 	   "PORT=20500|env=NNODES=4|"
 	   "env=NODE_RANK=3|env=NPROC_PER_NODE=2|env=WORLD_SIZE=8|"
@@ -85,6 +86,12 @@ static void whole_file(void)
 	ok(!strncmp(records(&start),
 		    "version=1|processes=1|first_rank=6|node=", 40),
 	   "without processes: one, that is not told its rank");
+	buffer_clear(&start);
+	strings_add(&spec.container.ulimits, "nofile=8:9", NULL);
+	command_build(&spec, &none, &there, &start, &err);
+	ok(strstr(records(&start), "|open_files=0|"),
+	   "a limit of the sweep is kept");
+	strings_clear(&spec.container.ulimits);
 	strings_clear(&spec.container.argv);
 }
 
@@ -391,7 +398,7 @@ static void limits(void)
 
 int main(void)
 {
-	tap_begin(33);
+	tap_begin(34);
 	whole_file();
 	flight_recorder();
 	what_is_run();

@@ -27,6 +27,7 @@ static void good_ones(void)
 	struct error err = { 0 };
 
 	is_int(parse(HEAD TIMES
+		     ", \"ulimits\": [\"core=0:-1\", \"nofile=8:9\"]"
 		     ", \"processes\": [" PROCESS("4", "0",
 						  "0") ", " PROCESS("5", "3",
 								    "0") "]}\n",
@@ -37,6 +38,9 @@ static void good_ones(void)
 		   record.memory_peak_bytes == 9007199254740991 &&
 		   !record.error,
 	   "its numbers are there");
+	ok(record.ulimits.count == 2 &&
+		   !strcmp(record.ulimits.items[1], "nofile=8:9"),
+	   "and its limits");
 	is_int((long long)record.processes_count, 2, "with its processes");
 	ok(record.processes[1].rank == 5 &&
 		   record.processes[1].exit_code == 3 &&
@@ -66,6 +70,8 @@ static void bad_ones(void)
 		{ HEAD TIMES ", \"signal\": 1}", "signal" },
 		{ HEAD TIMES ", \"error\": 7}", "error" },
 		{ HEAD TIMES ", \"error\": \"a\\u0000b\"}", "NUL" },
+		{ HEAD TIMES ", \"ulimits\": [\"nofile=1:2\", \"\\u001b[1m\"]}",
+		  "ulimits[1]" },
 		{ HEAD TIMES ", \"processes\": {}}", "processes" },
 		{ HEAD TIMES ", \"processes\": [7]}", "processes" },
 		{ HEAD TIMES ", \"processes\": [{\"rank\": 1}]}", "exit_code" },
@@ -126,7 +132,7 @@ static void too_many_processes(void)
 
 int main(void)
 {
-	tap_begin(30);
+	tap_begin(32);
 	good_ones();
 	bad_ones();
 	too_many_processes();

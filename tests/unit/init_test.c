@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <sys/inotify.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -69,6 +70,44 @@ static void test_output(void)
 	ok(box_number_of(&box, 0, "max_rss_kib") > 100,
 	   "the process's memory is told");
 	box_clear(&box);
+}
+
+static void test_open_files(void)
+{
+	struct rlimit limit;
+	struct box box;
+	char want[60], raised[60];
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	snprintf(raised, sizeof(raised), "nofile=%lld:%lld",
+		 (long long)limit.rlim_max, (long long)limit.rlim_max);
+	snprintf(want, sizeof(want), "nofile=200:%lld",
+		 (long long)limit.rlim_max);
+	limit.rlim_cur = 200;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	box_init(&box);
+	box_script(&box, "open_files=9000000000000\n",
+		   "[ \"$(ulimit -Sn)\" = \"$(ulimit -Hn)\" ]");
+	is_int(box_run(&box), 0,
+	       "the command may open as many files as the "
+	       "hard limit allows");
+	is(cJSON_GetStringValue(
+		   cJSON_GetArrayItem(cJSON_GetObjectItem(box.record,
+							  "ulimits"),
+				      2)),
+	   raised, "the record tells its limits");
+	box_clear(&box);
+	box_init(&box);
+	box_script(&box, "open_files=0\n", "exit 0");
+	is_int(box_run(&box), 0, "or the soft limit stays");
+	is(cJSON_GetStringValue(
+		   cJSON_GetArrayItem(cJSON_GetObjectItem(box.record,
+							  "ulimits"),
+				      2)),
+	   want, "which is told, too");
+	box_clear(&box);
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 static void test_exit_codes(void)
@@ -785,13 +824,14 @@ int main(void)
 {
 	bool pid1;
 
-	tap_begin(133);
+	tap_begin(137);
 	if (!box_ready_to_go())
 		return 1;
 	pid1 = box_pid1_allowed();
 	if (!pid1)
 		printf("# no PID namespaces here: not tried as PID 1\n");
 	test_output();
+	test_open_files();
 	test_exit_codes();
 	test_exec_failures();
 	test_environment();
