@@ -47,7 +47,8 @@ struct monitor {
 	bool power_known;
 	sd_event_source *timer;
 	int64_t due_ms;
-	uint32_t stated_ms; /* the interval that heads state */
+	uint32_t stated_ms; /* the interval that heads state, */
+	unsigned stated;    /* and the readings, 1 << READING_... */
 	bool clock;         /* what heads state of the clock */
 	struct exchange exchange;
 	TAILQ_HEAD(, monitor_stream) streams;
@@ -155,7 +156,7 @@ static void monitor_put_head(struct monitor_stream *stream)
 			list[i].name = devices->list[index].name;
 		}
 	}
-	if (sample_format_put_head(&text, &head, NULL) == 0)
+	if (sample_format_put_head(&text, &head, monitor->stated, NULL) == 0)
 		stream_write(stream, &text);
 }
 
@@ -225,8 +226,9 @@ static void monitor_put_devices(struct monitor_stream *stream, int64_t time_ms,
 				 tool_argv(stream->monitor)->items[0],
 				 stream->indices[i]);
 	}
-	if (sample_format_put_devices(&text, time_ms, stream->indices, mine,
-				      stream->count, NULL) == 0)
+	if (sample_format_put_devices(&text, time_ms, stream->monitor->stated,
+				      stream->indices, mine, stream->count,
+				      NULL) == 0)
 		stream_write(stream, &text);
 	if (missing && !stream->row_missing)
 		put_error(stream, words);
@@ -246,6 +248,20 @@ static void state_interval(struct monitor *monitor, uint32_t took_ms)
 	monitor_put_heads(monitor);
 }
 
+/* A column for each reading that any device ever had. */
+static void state_readings(struct monitor *monitor,
+			   const struct device_sample *const *rows)
+{
+	unsigned has = monitor->stated;
+
+	for (size_t i = 0; i < DEVICES_MAX; i++)
+		has |= rows[i] ? rows[i]->has : 0;
+	if (has == monitor->stated)
+		return;
+	monitor->stated = has;
+	monitor_put_heads(monitor);
+}
+
 static int devices_read(void *arg, const struct subprocess_output *output,
 			int64_t at_ms, struct error *err)
 {
@@ -260,6 +276,7 @@ static int devices_read(void *arg, const struct subprocess_output *output,
 		return -1;
 	state_interval(monitor, output->took_ms);
 	find_rows(monitor_list_devices(monitor), &samples, rows);
+	state_readings(monitor, rows);
 	time_ms = stream_time(monitor, at_ms);
 	TAILQ_FOREACH(stream, &monitor->streams, next)
 	{

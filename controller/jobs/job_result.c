@@ -118,12 +118,17 @@ static void add_reference(const struct gang *gang, struct result_inputs *to)
 
 /* The summary of the samples; *to stays NULL where no host was sampled. */
 static int add_usage(const struct gang *gang, const struct usage *const *list,
-		     struct usage_summary **to, struct error *err)
+		     struct result_input *input, struct error *err)
 {
+	struct usage_summary **to = &input->usage;
+	struct usage_span span;
+	bool known = statistics_steady_span(input, &span.from_ms, &span.to_ms);
+
 	*to = calloc(1, sizeof(**to));
 	if (!*to)
 		return error_nomem(err, "usage");
-	if (usage_summarize(list, gang->spec.nodes, *to, err) < 0)
+	if (usage_summarize(list, gang->spec.nodes, known ? &span : NULL, *to,
+			    err) < 0)
 		return -1;
 	if (!(*to)->hosts_count) {
 		codec_clear(&usage_summary_schema, *to);
@@ -155,7 +160,7 @@ static int make_result(const struct job *job, const struct usage *const *list,
 	}
 	if (!measure->framework && !log_reader_format(gang))
 		input.unread = "no format matches the log";
-	if (add_usage(gang, list, &input.usage, err) < 0 ||
+	if (add_usage(gang, list, &input, err) < 0 ||
 	    gang_warnings(gang, &input.inputs.warnings,
 			  &input.inputs.warnings_count, err) < 0 ||
 	    add_straggler(job, &input.inputs, err) < 0 ||

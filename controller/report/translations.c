@@ -73,6 +73,8 @@ static const char *const phrases[][LANGUAGES] = {
 	{ "min-max", "最小-最大" },
 	{ "relative", "相对" },
 	{ "memory (MiB)", "显存 (MiB)" },
+	{ "clock (MHz)", "频率 (MHz)" },
+	{ "throttled (%)", "降频 (%)" },
 	{ "step time (ms)", "单步时间 (ms)" },
 	{ "wall time (s)", "总时间 (s)" },
 	{ "state", "状态" },

@@ -41,6 +41,22 @@ void curve_add(struct curve *curve, int64_t time_ms, double value,
 		curve->points = (uint32_t)place + 1;
 }
 
+double curve_mean(const struct curve *curve, int64_t from_ms, int64_t to_ms)
+{
+	double sum = 0, count = 0;
+
+	for (uint32_t i = 0; i < curve->points; i++) {
+		int64_t middle_ms =
+			curve->from_ms + (2 * i + 1) * curve->stretch_ms / 2;
+
+		if (middle_ms < from_ms || middle_ms > to_ms)
+			continue;
+		sum += curve->sum[i];
+		count += curve->count[i];
+	}
+	return count > 0 ? sum / count : (double)NAN;
+}
+
 #define CURVE_DIGITS 5 /* enough for a picture */
 
 cJSON *curve_json(const struct curve *curve, int64_t since_ms)

@@ -26,6 +26,11 @@ struct curve {
 void curve_add(struct curve *curve, int64_t time_ms, double value,
 	       uint32_t interval_ms);
 
+/* The mean of the points whose middle lies in from_ms to to_ms; NAN: there is
+ * none.
+ */
+double curve_mean(const struct curve *curve, int64_t from_ms, int64_t to_ms);
+
 /* [[seconds since since_ms, mean] ...]; intervals without a reading have no
  * point. The caller deletes it; NULL: ENOMEM.
  */

@@ -183,6 +183,57 @@ static const struct {
 		"more-gaps",
 		{ "{0} more devices were sampled with gaps",
 		  "另有 {0} 个设备的采样有间断" } },
+	[REMARK_THROTTLED_THERMAL] = {
+		"throttled-thermal",
+		{ "{a}: device {0} was throttled {1.0} %[ of the {2.0} s of "
+		  "the steady state] (thermal)",
+		  "{a}：设备 {0} 有 {1.0} % 的时间[（稳态共 {2.0} s）]被降频"
+		  "（温度）" } },
+	[REMARK_THROTTLED_POWER] = {
+		"throttled-power",
+		{ "{a}: device {0} was throttled {1.0} %[ of the {2.0} s of "
+		  "the steady state] (power)",
+		  "{a}：设备 {0} 有 {1.0} % 的时间[（稳态共 {2.0} s）]被降频"
+		  "（功耗）" } },
+	[REMARK_THROTTLED_OTHER] = {
+		"throttled-other",
+		{ "{a}: device {0} was throttled {1.0} %[ of the {2.0} s of "
+		  "the steady state] (neither heat nor power)",
+		  "{a}：设备 {0} 有 {1.0} % 的时间[（稳态共 {2.0} s）]被降频"
+		  "（非温度、功耗）" } },
+	[REMARK_ECC_CORRECTED] = {
+		"ecc-corrected",
+		{ "{a}: {1} corrected memory errors during the job (device "
+		  "{0})",
+		  "{a}：作业期间有 {1} 个已纠正的显存错误（设备 {0}）" } },
+	[REMARK_ECC_UNCORRECTED] = {
+		"ecc-uncorrected",
+		{ "{a}: {1} uncorrected memory errors during the job (device "
+		  "{0})",
+		  "{a}：作业期间有 {1} 个未纠正的显存错误（设备 {0}）" } },
+	[REMARK_LINK_ERRORS] = {
+		"link-errors",
+		{ "{a}: {1} link errors during the job (device {0})",
+		  "{a}：作业期间有 {1} 个链路错误（设备 {0}）" } },
+	[REMARK_REMAP_PENDING] = {
+		"remap-pending",
+		{ "{a}: the memory of device {0} waits for a reset to be "
+		  "repaired",
+		  "{a}：设备 {0} 的显存待复位后修复" } },
+	[REMARK_CLOCK_BELOW] = {
+		"clock-below",
+		{ "{a}: the clock of device {0} was {1.0} % below the other "
+		  "devices",
+		  "{a}：设备 {0} 的频率比其他设备低 {1.0} %" } },
+	[REMARK_MORE_ALIKE] = {
+		"more-alike",
+		{ "the same is so of {0} more devices",
+		  "另有 {0} 个设备也是如此" } },
+	[REMARK_FEW_POWER_SAMPLES] = {
+		"few-power-samples",
+		{ "the power of a device is the mean of {0} samples, fewer "
+		  "than {1}",
+		  "设备功耗只由 {0} 个采样得出，少于 {1} 个" } },
 	[REMARK_MONITOR] = {
 		"monitor",
 		{ "{a}: monitor: {b}",

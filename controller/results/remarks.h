@@ -55,7 +55,18 @@ enum remark_code {
 	REMARK_NEVER_SAMPLED,
 	REMARK_NOT_SAMPLED, /* s */
 	REMARK_MORE_GAPS,   /* devices */
-	REMARK_MONITOR,     /* node, text */
+	/* Device, value, length of the steady state in s (or missing); node. */
+	REMARK_THROTTLED_THERMAL,
+	REMARK_THROTTLED_POWER,
+	REMARK_THROTTLED_OTHER,
+	REMARK_ECC_CORRECTED,
+	REMARK_ECC_UNCORRECTED,
+	REMARK_LINK_ERRORS,
+	REMARK_REMAP_PENDING,
+	REMARK_CLOCK_BELOW,
+	REMARK_MORE_ALIKE,        /* devices */
+	REMARK_FEW_POWER_SAMPLES, /* samples, least that is enough */
+	REMARK_MONITOR,           /* node, text */
 	/* Of nodes: their values. */
 	REMARK_DRIVERS_DIFFER,
 	REMARK_CHIPS_DIFFER,

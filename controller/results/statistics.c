@@ -292,6 +292,21 @@ static int find_progress(const struct result_input *input,
 	return 0;
 }
 
+bool statistics_steady_span(const struct result_input *input, int64_t *from_ms,
+			    int64_t *to_ms)
+{
+	owned(statistics_work_clear) struct work work = { 0 };
+	struct statistics found = { 0 };
+	size_t count = input->record_count;
+
+	if (work_init(&work, input, &found, NULL) < 0 ||
+	    find_steady(&work, NULL) < 0 || found.first >= count)
+		return false;
+	*from_ms = input->records[found.first].came_ms;
+	*to_ms = input->records[count - 1].came_ms;
+	return *from_ms > 0 && *to_ms > *from_ms;
+}
+
 int statistics_compute(const struct result_input *input,
 		       struct statistics *figures, struct error *err)
 {

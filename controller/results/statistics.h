@@ -24,6 +24,12 @@ struct result_input {
 					usage */
 };
 
+/* When the steady state was: from the arrival of its first record to that of
+ * the last one. False: not known. ENOMEM counts as not known.
+ */
+bool statistics_steady_span(const struct result_input *input, int64_t *from_ms,
+			    int64_t *to_ms);
+
 #define STATISTICS_SLOW 32 /* slow steps that are listed */
 
 /* The values of one field in the steady state; n == 0: there is none. */

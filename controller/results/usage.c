@@ -7,7 +7,14 @@
 #include <string.h>
 
 const enum reading usage_curve_readings[CURVES] = {
-	READING_POWER_W, READING_TEMP_C, READING_UTIL_PCT, READING_MEM_USED_MIB
+	READING_POWER_W,
+	READING_TEMP_C,
+	READING_UTIL_PCT,
+	READING_MEM_USED_MIB,
+	READING_CLOCK_MHZ,
+	READING_THROTTLE_THERMAL_PCT,
+	READING_THROTTLE_POWER_PCT,
+	READING_THROTTLE_OTHER_PCT
 };
 
 struct usage *usage_new(struct error *err)
@@ -43,6 +50,7 @@ static void figure_add(struct figure *figure, double value)
 {
 	figure->max =
 		figure->count && figure->max > value ? figure->max : value;
+	figure->first = figure->count ? figure->first : value;
 	figure->last = value;
 	figure->sum += value;
 	figure->count++;

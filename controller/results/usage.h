@@ -43,11 +43,18 @@ int usage_feed(struct usage *usage, const char *data, size_t size,
 bool usage_latest(const struct usage *usage, size_t i,
 		  struct device_metrics *latest);
 
-/* Sum up the streams of a job (by node rank; NULL: none of that node). The
- * caller clears *to (usage_summary_schema). ENOMEM.
+/* A time on the clock of the streams. */
+struct usage_span {
+	int64_t from_ms, to_ms;
+};
+
+/* Sum up the streams of a job (by node rank; NULL: none of that node). steady:
+ * when its steady state was; NULL: not known, the whole job counts. The caller
+ * clears *to (usage_summary_schema). ENOMEM.
  */
 int usage_summarize(const struct usage *const *streams, size_t count,
-		    struct usage_summary *to, struct error *err);
+		    const struct usage_span *steady, struct usage_summary *to,
+		    struct error *err);
 
 /* The devices over time, seconds since the first sample of the job, be it of a
  * device or of a host:
@@ -75,7 +82,9 @@ cJSON *usage_host_curves(const struct usage *const *streams, size_t count,
 int usage_memories(const struct usage_summary *usage, struct doubles *to,
 		   struct error *err);
 
-/* Flag errors of the monitors, and gaps. ENOMEM. */
+/* Flag errors of the monitors, gaps, and what devices did that makes a figure
+ * one of a worse machine: held clocks, errors of memory and links. ENOMEM.
+ */
 int usage_remarks(const struct usage_summary *usage, struct result *to,
 		  struct error *err);
 

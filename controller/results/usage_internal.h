@@ -10,7 +10,7 @@
 
 /* All readings of one kind. */
 struct figure {
-	double sum, max, last;
+	double sum, max, first, last;
 	size_t count;
 };
 
@@ -21,8 +21,9 @@ struct course {
 	int64_t gaps_ms;
 };
 
-/* Readings that are kept as curves. */
-#define CURVES 4
+/* Readings that are kept as curves; the first CURVES_SHOWN are drawn. */
+#define CURVES 8
+#define CURVES_SHOWN 4
 extern const enum reading usage_curve_readings[CURVES];
 
 struct usage_device {

@@ -1,21 +1,49 @@
 /* usage_summary.c - sums up the samples of a job, and draws their curves.
  */
 #include "controller/results/json_object.h"
-#include "controller/results/remarks.h"
 #include "controller/results/usage_internal.h"
 
 #include <math.h>
 
-#define GAPS_TOLD 3 /* devices whose gaps are reported one by one */
-
-static const size_t device_readings[READINGS] = {
-	[READING_TEMP_C] = offsetof(struct device_usage, temp_c),
-	[READING_POWER_W] = offsetof(struct device_usage, power_w),
-	[READING_POWER_CAP_W] = offsetof(struct device_usage, power_cap_w),
-	[READING_MEM_USED_MIB] = offsetof(struct device_usage, mem_used_mib),
-	[READING_UTIL_PCT] = offsetof(struct device_usage, util_pct),
-	[READING_MEM_USED_PCT] = offsetof(struct device_usage, mem_used_pct),
+/* What a reading of a device becomes. */
+enum sum {
+	NOTHING,
+	MEAN_MAX, /* a struct mean_max */
+	LAST,     /* a number, as the next ones */
+	GROWN,    /* from the first to the last one */
+	STEADY    /* the mean over the steady state */
 };
+
+#define SUM(as, m)                                                             \
+	{                                                                      \
+		as, offsetof(struct device_usage, m)                           \
+	}
+/* clang-format off */
+static const struct {
+	enum sum as;
+	size_t offset;
+} device_sums[READINGS][2] = {
+	[READING_TEMP_C] = { SUM(MEAN_MAX, temp_c) },
+	[READING_POWER_W] = { SUM(MEAN_MAX, power_w) },
+	[READING_POWER_CAP_W] = { SUM(MEAN_MAX, power_cap_w) },
+	[READING_MEM_USED_MIB] = { SUM(MEAN_MAX, mem_used_mib) },
+	[READING_MEM_TOTAL_MIB] = { SUM(LAST, mem_total_mib) },
+	[READING_UTIL_PCT] = { SUM(MEAN_MAX, util_pct) },
+	[READING_MEM_USED_PCT] = { SUM(MEAN_MAX, mem_used_pct) },
+	[READING_CLOCK_MHZ] = { SUM(MEAN_MAX, clock_mhz),
+				SUM(STEADY, clock_steady_mhz) },
+	[READING_CLOCK_MAX_MHZ] = { SUM(LAST, clock_max_mhz) },
+	[READING_THROTTLE_THERMAL_PCT] = { SUM(STEADY, throttle_thermal_pct) },
+	[READING_THROTTLE_POWER_PCT] = { SUM(STEADY, throttle_power_pct) },
+	[READING_THROTTLE_OTHER_PCT] = { SUM(STEADY, throttle_other_pct) },
+	[READING_ECC_CORRECTED] = { SUM(GROWN, ecc_corrected) },
+	[READING_ECC_UNCORRECTED] = { SUM(GROWN, ecc_uncorrected) },
+	[READING_REMAP_PENDING] = { SUM(LAST, remap_pending) },
+	[READING_PCIE_GEN] = { SUM(LAST, pcie_gen) },
+	[READING_PCIE_WIDTH] = { SUM(LAST, pcie_width) },
+	[READING_LINK_ERRORS] = { SUM(GROWN, link_errors) },
+};
+/* clang-format on */
 
 static const size_t host_readings[HOST_READINGS] = {
 	[HOST_CPU_PCT] = offsetof(struct host_usage, cpu_pct),
@@ -50,31 +78,77 @@ static int figure_put(void *to, size_t offset, const struct figure *figure,
 	return 0;
 }
 
+static double steady_mean(const struct usage_device *device,
+			  enum reading reading, const struct usage_span *steady)
+{
+	for (size_t i = 0; device->curves && i < CURVES; i++)
+		if (usage_curve_readings[i] == reading)
+			return curve_mean(&device->curves[i], steady->from_ms,
+					  steady->to_ms);
+	return NAN;
+}
+
+/* A counter that was reset during the job has not grown. */
+static double grown(const struct figure *figure)
+{
+	double by = figure->last - figure->first;
+
+	return known(figure->count, by > 0 ? by : 0);
+}
+
+static int device_put_readings(const struct usage_device *device,
+			       const struct usage_span *steady,
+			       struct device_usage *to, struct error *err)
+{
+	for (int i = 0; i < READINGS * 2; i++) {
+		enum reading reading = (enum reading)(i / 2);
+		size_t offset = device_sums[reading][i % 2].offset;
+		const struct figure *figure = &device->figures[reading];
+		double *number = (double *)(void *)((char *)to + offset);
+
+		switch (device_sums[reading][i % 2].as) {
+		case MEAN_MAX:
+			if (figure_put(to, offset, figure, err) < 0)
+				return -1;
+			break;
+		case LAST:
+			*number = known(figure->count, figure->last);
+			break;
+		case GROWN:
+			*number = grown(figure);
+			break;
+		case STEADY:
+			*number = steady_mean(device, reading, steady);
+			break;
+		case NOTHING:
+			break;
+		}
+	}
+	return 0;
+}
+
 static int device_sum_up(const struct usage *usage,
 			 const struct usage_device *device,
+			 const struct usage_span *steady,
 			 struct device_usage *to, struct error *err)
 {
 	const struct course *rows = &device->rows;
 	const struct course *gaps =
 		device->power.count ? &device->power : &device->rows;
-	const struct figure *total = &device->figures[READING_MEM_TOTAL_MIB];
 
 	to->rank = usage->head.rank;
 	to->device = device->index;
 	to->samples = rows->count;
+	to->power_samples = device->power.count;
 	to->interval_ms = known(rows->count > 1,
 				(double)(rows->last_ms - rows->first_ms) /
 					(double)(rows->count - 1));
-	to->mem_total_mib = known(total->count, total->last);
 	to->energy_j = known(device->energy_ms > 0, device->energy_j);
 	to->energy_s = (double)device->energy_ms / 1000;
 	to->gaps = gaps->gaps;
 	to->gaps_s = (double)gaps->gaps_ms / 1000;
-	for (int i = 0; i < READINGS; i++)
-		if (i != READING_MEM_TOTAL_MIB &&
-		    figure_put(to, device_readings[i], &device->figures[i],
-			       err) < 0)
-			return -1;
+	if (device_put_readings(device, steady, to, err) < 0)
+		return -1;
 	return string_set(&to->node, usage->head.node, err) < 0 ||
 			       string_set(&to->name, device->name, err) < 0
 		       ? -1
@@ -115,13 +189,20 @@ static int errors_sum_up(const struct usage *usage, struct usage_summary *to,
 	return 0;
 }
 
+static double throttled(const struct device_usage *device)
+{
+	return fmax(device->throttle_thermal_pct,
+		    fmax(device->throttle_power_pct,
+			 device->throttle_other_pct));
+}
+
 /* Over the devices of all nodes; of the memory, that of the fullest one. */
-static void sum_up_all(struct usage_summary *to)
+static void devices_sum_up(struct usage_summary *to)
 {
 	bool any = to->devices_count > 0;
 
-	to->power_w = to->energy_j = known(any, 0);
-	to->mem_used_mib = to->mem_total_mib = (double)NAN;
+	to->power_w = to->energy_j = to->clock_mhz = known(any, 0);
+	to->mem_used_mib = to->mem_total_mib = to->throttled_pct = (double)NAN;
 	for (size_t i = 0; i < to->devices_count; i++) {
 		const struct device_usage *device = &to->devices[i];
 		const struct mean_max *used = device->mem_used_mib;
@@ -129,11 +210,31 @@ static void sum_up_all(struct usage_summary *to)
 		to->power_w +=
 			device->power_w ? device->power_w->mean : (double)NAN;
 		to->energy_j += device->energy_j;
+		to->clock_mhz +=
+			device->clock_steady_mhz / (double)to->devices_count;
+		to->throttled_pct = fmax(to->throttled_pct, throttled(device));
 		if (!used || used->max <= to->mem_used_mib)
 			continue;
 		to->mem_used_mib = used->max;
 		to->mem_total_mib = device->mem_total_mib;
 	}
+}
+
+static int powers_sum_up(struct usage_summary *to, struct error *err)
+{
+	const char *tool = to->hosts_count ? to->hosts[0].tool : NULL;
+	char source[128];
+
+	to->node_power_w = known(to->hosts_count, 0);
+	for (size_t i = 0; i < to->hosts_count; i++) {
+		const struct mean_max *power = to->hosts[i].power_w;
+
+		to->node_power_w += power ? power->mean : (double)NAN;
+	}
+	if (!isfinite(to->power_w) || !tool)
+		return 0;
+	snprintf(source, sizeof(source), "device, by %.100s", tool);
+	return string_set(&to->power_source, source, err);
 }
 
 /* Make room for the rows of all streams. */
@@ -155,6 +256,7 @@ static int summary_reserve(const struct usage *const *streams, size_t count,
 }
 
 static int streams_sum_up(const struct usage *const *streams, size_t count,
+			  const struct usage_span *steady,
 			  struct usage_summary *to, struct error *err)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -165,7 +267,7 @@ static int streams_sum_up(const struct usage *const *streams, size_t count,
 		if (host_sum_up(usage, &to->hosts[to->hosts_count++], err) < 0)
 			return -1;
 		for (size_t d = 0; d < usage->devices_count; d++)
-			if (device_sum_up(usage, &usage->devices[d],
+			if (device_sum_up(usage, &usage->devices[d], steady,
 					  &to->devices[to->devices_count++],
 					  err) < 0)
 				return -1;
@@ -177,16 +279,23 @@ static int streams_sum_up(const struct usage *const *streams, size_t count,
 }
 
 int usage_summarize(const struct usage *const *streams, size_t count,
-		    struct usage_summary *to, struct error *err)
+		    const struct usage_span *steady, struct usage_summary *to,
+		    struct error *err)
 {
-	*to = (struct usage_summary){ 0 };
-	if (summary_reserve(streams, count, to, err) < 0 ||
-	    streams_sum_up(streams, count, to, err) < 0) {
-		codec_clear(&usage_summary_schema, to);
-		return -1;
+	static const struct usage_span all = { INT64_MIN, INT64_MAX };
+
+	*to = (struct usage_summary){ .steady_s = (double)NAN };
+	if (steady)
+		to->steady_s = (double)(steady->to_ms - steady->from_ms) / 1000;
+	if (summary_reserve(streams, count, to, err) == 0 &&
+	    streams_sum_up(streams, count, steady ? steady : &all, to, err) ==
+		    0) {
+		devices_sum_up(to);
+		if (powers_sum_up(to, err) == 0)
+			return 0;
 	}
-	sum_up_all(to);
-	return 0;
+	codec_clear(&usage_summary_schema, to);
+	return -1;
 }
 
 int usage_memories(const struct usage_summary *usage, struct doubles *to,
@@ -200,57 +309,6 @@ int usage_memories(const struct usage_summary *usage, struct doubles *to,
 		    0)
 			return -1;
 	return 0;
-}
-
-/* Remarks. */
-
-static const char *node_or_mark(const char *node)
-{
-	return node ? node : "?";
-}
-
-static int remark_gaps(const struct usage_summary *usage, struct result *to,
-		       struct error *err)
-{
-	size_t told = 0;
-
-	for (size_t i = 0; i < usage->devices_count; i++) {
-		const struct device_usage *device = &usage->devices[i];
-		struct remark_said said = {
-			.code = device->samples ? REMARK_NOT_SAMPLED
-						: REMARK_NEVER_SAMPLED,
-			.numbers = { device->device, device->gaps_s },
-			.words = { node_or_mark(device->node) },
-		};
-
-		if (device->samples && !device->gaps)
-			continue;
-		if (told++ < GAPS_TOLD &&
-		    remark_add(&to->flags, &to->flags_count, &said, err) < 0)
-			return -1;
-	}
-	if (told <= GAPS_TOLD)
-		return 0;
-	return remark_add(&to->flags, &to->flags_count,
-			  SAID(MORE_GAPS,
-			       .numbers = { (double)(told - GAPS_TOLD) }),
-			  err);
-}
-
-int usage_remarks(const struct usage_summary *usage, struct result *to,
-		  struct error *err)
-{
-	for (size_t i = 0; i < usage->errors_count; i++) {
-		const struct usage_error *error = &usage->errors[i];
-
-		if (remark_add(&to->flags, &to->flags_count,
-			       SAID(MONITOR,
-				    .words = { node_or_mark(error->node),
-					       node_or_mark(error->text) }),
-			       err) < 0)
-			return -1;
-	}
-	return remark_gaps(usage, to, err);
 }
 
 /* Curves. */
@@ -293,7 +351,7 @@ static cJSON *device_curves(const struct usage *usage,
 	snprintf(name, sizeof(name), "%u", device->index);
 	json_add_text(to, "node", usage->head.node, failed);
 	json_add_text(to, "device", name, failed);
-	for (size_t i = 0; i < CURVES; i++)
+	for (size_t i = 0; i < CURVES_SHOWN; i++)
 		json_add(to, reading_name(usage_curve_readings[i]),
 			 curve_json(&device->curves[i], since_ms), failed);
 	return to;

@@ -23,6 +23,36 @@ static const struct {
 				    "Memory of the device, in MiB." },
 	[READING_MEM_USED_PCT] = { "DCGM_FI_DEV_FB_USED_PERCENT",
 				   "Memory used, as a share of 1.", 0.01 },
+	[READING_CLOCK_MHZ] = { "DCGM_FI_DEV_SM_CLOCK",
+				"Clock of what computes, in MHz." },
+	[READING_CLOCK_MAX_MHZ] = { "DCGM_FI_DEV_MAX_SM_CLOCK",
+				    "The highest such clock, in MHz." },
+	[READING_THROTTLE_THERMAL_PCT] = { "regatta_device_throttle_thermal",
+					   "Share of the time that heat held "
+					   "the clock down.",
+					   0.01 },
+	[READING_THROTTLE_POWER_PCT] = { "regatta_device_throttle_power",
+					 "Share of the time that a limit of "
+					 "power held the clock down.",
+					 0.01 },
+	[READING_THROTTLE_OTHER_PCT] = { "regatta_device_throttle_other",
+					 "Share of the time that something "
+					 "else held the clock down.",
+					 0.01 },
+	[READING_ECC_CORRECTED] = { "DCGM_FI_DEV_ECC_SBE_VOL_TOTAL",
+				    "Corrected errors of the memory." },
+	[READING_ECC_UNCORRECTED] = { "DCGM_FI_DEV_ECC_DBE_VOL_TOTAL",
+				      "Uncorrected errors of the memory." },
+	[READING_REMAP_PENDING] = { "DCGM_FI_DEV_ROW_REMAP_PENDING",
+				    "1 if memory waits for a reset to be "
+				    "repaired." },
+	[READING_PCIE_GEN] = { "DCGM_FI_DEV_PCIE_LINK_GEN",
+			       "Generation of its PCI Express link." },
+	[READING_PCIE_WIDTH] = { "DCGM_FI_DEV_PCIE_LINK_WIDTH",
+				 "Lanes of its PCI Express link." },
+	[READING_LINK_ERRORS] = { "regatta_device_link_errors",
+				  "Errors of its link since the machine was "
+				  "started." },
 };
 
 static void device_metrics_put_device(struct openmetrics *metrics,

@@ -3,9 +3,10 @@
  *
  * Labels: gpu (the number on the node), UUID, pci_bus_id, modelName, Hostname
  * (the node), and job where a job holds the device. Memory is in MiB, power in
- * W, temperature in degrees Celsius, utilisation in percent. Where a tool gives
- * used memory only in percent, it is a share from 0 to 1. Source: dcgm_fields.h
- * of DCGM.
+ * W, temperature in degrees Celsius, utilisation in percent, clocks in MHz.
+ * Where a tool gives used memory only in percent, it is a share from 0 to 1.
+ * What DCGM counts otherwise, or not at all, has a name of our own: shares of
+ * time from 0 to 1, and errors. Source: dcgm_fields.h of DCGM.
  */
 #ifndef PROTOCOL_HARDWARE_DEVICE_METRICS_H
 #define PROTOCOL_HARDWARE_DEVICE_METRICS_H

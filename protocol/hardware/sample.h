@@ -42,6 +42,17 @@ enum reading {
 	READING_MEM_TOTAL_MIB,
 	READING_UTIL_PCT,
 	READING_MEM_USED_PCT,
+	READING_CLOCK_MHZ, /* of what computes */
+	READING_CLOCK_MAX_MHZ,
+	READING_THROTTLE_THERMAL_PCT, /* share of the time that the clock was */
+	READING_THROTTLE_POWER_PCT,   /* held down, by cause */
+	READING_THROTTLE_OTHER_PCT,
+	READING_ECC_CORRECTED, /* since the driver was loaded */
+	READING_ECC_UNCORRECTED,
+	READING_REMAP_PENDING, /* 1: memory waits for a reset to be repaired */
+	READING_PCIE_GEN,
+	READING_PCIE_WIDTH,
+	READING_LINK_ERRORS, /* since the machine was started */
 	READINGS
 };
 

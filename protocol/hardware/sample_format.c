@@ -77,18 +77,20 @@ static int sample_put_number(struct buffer *out, bool has, double value,
 
 int sample_format_put_head(struct buffer *out,
 			   const struct sample_format_head *head,
-			   struct error *err)
+			   unsigned readings, struct error *err)
 {
 	char *columns[READINGS], *host[HOST_READINGS];
 	struct sample_format_head full = *head;
-	size_t size = out->size;
+	size_t size = out->size, count = 0;
 
 	for (int i = 0; i < READINGS; i++)
-		columns[i] = (char *)reading_name((enum reading)i);
+		if (readings & 1U << i)
+			columns[count++] =
+				(char *)reading_name((enum reading)i);
 	for (int i = 0; i < HOST_READINGS; i++)
 		host[i] = (char *)host_names[i];
 	full.trace = SAMPLE_FORMAT_VERSION;
-	full.columns = (struct strings){ columns, READINGS };
+	full.columns = (struct strings){ columns, count };
 	full.host = (struct strings){ host, HOST_READINGS };
 	if (codec_encode(&sample_format_head_schema, &full, out, err) < 0 ||
 	    buffer_text(out, "\n", err) < 0)
@@ -97,20 +99,21 @@ int sample_format_put_head(struct buffer *out,
 }
 
 static int sample_put_device(struct buffer *out, uint32_t index,
-			     const struct device_sample *row, bool first,
-			     struct error *err)
+			     unsigned readings, const struct device_sample *row,
+			     bool first, struct error *err)
 {
 	if (buffer_printf(out, err, "%s[%u", first ? "" : ",", index) < 0)
 		return -1;
 	for (int i = 0; i < READINGS; i++)
-		if (sample_put_number(out, row->has & 1U << i, row->value[i],
+		if (readings & 1U << i &&
+		    sample_put_number(out, row->has & 1U << i, row->value[i],
 				      err) < 0)
 			return -1;
 	return buffer_text(out, "]", err);
 }
 
 int sample_format_put_devices(struct buffer *out, int64_t time_ms,
-			      const uint32_t *indices,
+			      unsigned readings, const uint32_t *indices,
 			      const struct device_sample *const *rows,
 			      size_t count, struct error *err)
 {
@@ -122,7 +125,8 @@ int sample_format_put_devices(struct buffer *out, int64_t time_ms,
 	for (size_t i = 0; i < count; i++) {
 		if (!rows[i])
 			continue;
-		if (sample_put_device(out, indices[i], rows[i], first, err) < 0)
+		if (sample_put_device(out, indices[i], readings, rows[i], first,
+				      err) < 0)
 			return undo(out, size);
 		first = false;
 	}

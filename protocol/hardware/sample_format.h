@@ -84,15 +84,17 @@ struct sample_format_head {
 extern const struct schema sample_format_head_schema;
 
 /* Append one line. ENOMEM, E2BIG: the buffer is unchanged. trace, columns and
- * host of the head are filled in.
+ * host of the head are filled in. readings: bit 1 << READING_... for each
+ * column, in a head and in the lines after it.
  */
+#define SAMPLE_FORMAT_ALL ((1U << READINGS) - 1)
 int sample_format_put_head(struct buffer *out,
 			   const struct sample_format_head *head,
-			   struct error *err);
+			   unsigned readings, struct error *err);
 /* rows[i] holds the readings of the device with index indices[i]; NULL: none.
  */
 int sample_format_put_devices(struct buffer *out, int64_t time_ms,
-			      const uint32_t *indices,
+			      unsigned readings, const uint32_t *indices,
 			      const struct device_sample *const *rows,
 			      size_t count, struct error *err);
 int sample_format_put_host(struct buffer *out, int64_t time_ms,

@@ -113,7 +113,8 @@ struct row *run_row(struct run *run, const struct row *words,
 void run_row_end(struct run *run);
 
 /* Set a field from a text, unless an expression of the same or a lower rank has
- * set it. False: the text holds no value. unit: a text that ends in the unit in
+ * set it; of shares of time of the same rank the largest stays. False: the text
+ * holds no value. unit: a text that ends in the unit in
  * brackets, used if no unit follows the number; or NULL.
  */
 bool row_put(const struct run *run, struct row *row, unsigned field,

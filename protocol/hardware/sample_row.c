@@ -30,9 +30,33 @@ static const struct {
 	[FIELD_READINGS + READING_MEM_TOTAL_MIB] = { "mem_total_mib", 0 },
 	[FIELD_READINGS + READING_UTIL_PCT] = { "util_pct", 0 },
 	[FIELD_READINGS + READING_MEM_USED_PCT] = { "mem_used_pct", 0 },
+	[FIELD_READINGS + READING_CLOCK_MHZ] = { "clock_mhz", 0 },
+	[FIELD_READINGS + READING_CLOCK_MAX_MHZ] = { "clock_max_mhz", 0 },
+	[FIELD_READINGS + READING_THROTTLE_THERMAL_PCT] = {
+		"throttle_thermal_pct", 0 },
+	[FIELD_READINGS + READING_THROTTLE_POWER_PCT] = {
+		"throttle_power_pct", 0 },
+	[FIELD_READINGS + READING_THROTTLE_OTHER_PCT] = {
+		"throttle_other_pct", 0 },
+	[FIELD_READINGS + READING_ECC_CORRECTED] = { "ecc_corrected", 0 },
+	[FIELD_READINGS + READING_ECC_UNCORRECTED] = { "ecc_uncorrected", 0 },
+	[FIELD_READINGS + READING_REMAP_PENDING] = { "remap_pending", 0 },
+	[FIELD_READINGS + READING_PCIE_GEN] = { "pcie_gen", 0 },
+	[FIELD_READINGS + READING_PCIE_WIDTH] = { "pcie_width", 0 },
+	[FIELD_READINGS + READING_LINK_ERRORS] = { "link_errors", 0 },
 };
 
-enum dimension { TEMPERATURE, POWER, MEMORY, PERCENT };
+enum dimension {
+	TEMPERATURE,
+	POWER,
+	MEMORY,
+	PERCENT,
+	CLOCK,
+	SHARE, /* of time; of several causes the largest counts */
+	COUNT,
+	FLAG,
+	GENERATION
+};
 
 enum half { NEITHER, FIRST, SECOND };
 
@@ -48,6 +72,17 @@ static const struct {
 	[READING_MEM_TOTAL_MIB] = { 0, 1e9, MEMORY, SECOND },
 	[READING_UTIL_PCT] = { 0, 100, PERCENT, NEITHER },
 	[READING_MEM_USED_PCT] = { 0, 100, PERCENT, NEITHER },
+	[READING_CLOCK_MHZ] = { 0, 1e5, CLOCK, NEITHER },
+	[READING_CLOCK_MAX_MHZ] = { 0, 1e5, CLOCK, NEITHER },
+	[READING_THROTTLE_THERMAL_PCT] = { 0, 100, SHARE, NEITHER },
+	[READING_THROTTLE_POWER_PCT] = { 0, 100, SHARE, NEITHER },
+	[READING_THROTTLE_OTHER_PCT] = { 0, 100, SHARE, NEITHER },
+	[READING_ECC_CORRECTED] = { 0, 1e15, COUNT, NEITHER },
+	[READING_ECC_UNCORRECTED] = { 0, 1e15, COUNT, NEITHER },
+	[READING_REMAP_PENDING] = { 0, 1, FLAG, NEITHER },
+	[READING_PCIE_GEN] = { 1, 16, GENERATION, NEITHER },
+	[READING_PCIE_WIDTH] = { 1, 64, COUNT, NEITHER },
+	[READING_LINK_ERRORS] = { 0, 1e15, COUNT, NEITHER },
 };
 
 static const struct unit {
@@ -89,10 +124,40 @@ static const struct unit {
 	{ PERCENT, "\357\274\205", 1 }, /* as wide as a Chinese character */
 	{ PERCENT, "pct", 1 },
 	{ PERCENT, "percent", 1 },
+	{ CLOCK, "MHz", 1 },
+	{ CLOCK, "GHz", 1e3 },
+	{ CLOCK, "kHz", 1e-3 },
+	{ CLOCK, "Hz", 1e-6 },
+	{ SHARE, "%", 1 },
+};
+
+/* Words that are values. A generation of PCI Express is known by its speed. */
+static const struct {
+	enum dimension dimension;
+	const char *word;
+	double value;
+} value_words[] = {
+	{ SHARE, "Active", 100 },
+	{ SHARE, "Not Active", 0 },
+	{ FLAG, "Yes", 1 },
+	{ FLAG, "No", 0 },
+	{ GENERATION, "2.5 GT/s", 1 },
+	{ GENERATION, "2.5 GT/s PCIe", 1 },
+	{ GENERATION, "5 GT/s", 2 },
+	{ GENERATION, "5.0 GT/s PCIe", 2 },
+	{ GENERATION, "8 GT/s", 3 },
+	{ GENERATION, "8.0 GT/s PCIe", 3 },
+	{ GENERATION, "16 GT/s", 4 },
+	{ GENERATION, "16.0 GT/s PCIe", 4 },
+	{ GENERATION, "32 GT/s", 5 },
+	{ GENERATION, "32.0 GT/s PCIe", 5 },
+	{ GENERATION, "64 GT/s", 6 },
+	{ GENERATION, "64.0 GT/s PCIe", 6 },
 };
 /* clang-format on */
 
 #define UNITS (sizeof(units) / sizeof(units[0]))
+#define WORDS (sizeof(value_words) / sizeof(value_words[0]))
 
 const char *field_name(unsigned field)
 {
@@ -207,6 +272,18 @@ static struct sample_text choose_half(enum reading reading,
 		(struct sample_text){ text.data, (size_t)(slash - text.data) });
 }
 
+static bool sample_row_read_word(enum dimension dimension,
+				 struct sample_text text, double *number)
+{
+	for (size_t i = 0; i < WORDS; i++)
+		if (value_words[i].dimension == dimension &&
+		    sample_text_is_word(text, value_words[i].word)) {
+			*number = value_words[i].value;
+			return true;
+		}
+	return false;
+}
+
 static bool sample_row_read_number(enum reading reading,
 				   struct sample_text text,
 				   const struct sample_text *name,
@@ -218,6 +295,8 @@ static bool sample_row_read_number(enum reading reading,
 	char copy[64];
 	size_t size;
 
+	if (sample_row_read_word(dimension, text, number))
+		return true;
 	text = choose_half(reading, text, &shared);
 	size = split_number(text, &behind);
 	if (!size || size >= sizeof(copy))
@@ -262,6 +341,16 @@ static bool sample_row_put_word(struct row *row, unsigned field,
 	return true;
 }
 
+/* Does the row still take a value of this rank for the field? */
+static bool row_is_open(const struct row *row, unsigned field, unsigned rank)
+{
+	bool shares = field >= FIELD_READINGS &&
+		      readings[field - FIELD_READINGS].dimension == SHARE;
+
+	return !row->rank[field] || row->rank[field] > rank ||
+	       (shares && row->rank[field] == rank);
+}
+
 bool row_put(const struct run *run, struct row *row, unsigned field,
 	     unsigned rank, struct sample_text text,
 	     const struct sample_text *unit)
@@ -269,8 +358,7 @@ bool row_put(const struct run *run, struct row *row, unsigned field,
 	double number;
 
 	text = sample_value_trim(text);
-	if ((row->rank[field] && row->rank[field] <= rank) ||
-	    says_nothing(run, text))
+	if (!row_is_open(row, field, rank) || says_nothing(run, text))
 		return false;
 	if (field < FIELD_READINGS) {
 		if (!sample_row_put_word(row, field, text))
@@ -279,6 +367,9 @@ bool row_put(const struct run *run, struct row *row, unsigned field,
 		enum reading reading = (enum reading)(field - FIELD_READINGS);
 
 		if (!sample_row_read_number(reading, text, unit, &number))
+			return false;
+		if (row->rank[field] == rank &&
+		    number < row->sample.value[reading])
 			return false;
 		row->sample.value[reading] = number;
 		row->sample.has |= 1u << reading;
@@ -312,7 +403,7 @@ int row_put_key(struct run *run, struct row *row, struct sample_text key,
 		for (size_t i = 0; i < names->count; i++) {
 			int rc;
 
-			if (row->rank[field] && row->rank[field] <= i + 1)
+			if (!row_is_open(row, field, (unsigned)i + 1))
 				break;
 			rc = run_match(run, names->list[i], key,
 				       EXPRESSION_WHOLE, err);

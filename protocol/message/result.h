@@ -55,8 +55,16 @@ struct device_usage {
 	uint64_t samples;   /* how often it was read */
 	double interval_ms; /* mean, between readings */
 	struct mean_max *temp_c, *power_w, *power_cap_w, *mem_used_mib,
-		*util_pct, *mem_used_pct;
+		*util_pct, *mem_used_pct, *clock_mhz;
 	double mem_total_mib;
+	/* Means over the steady state, or over the job where its time is not
+	 * known: the clock, and the share of the time that it was held down.
+	 */
+	double clock_steady_mhz;
+	double throttle_thermal_pct, throttle_power_pct, throttle_other_pct;
+	double clock_max_mhz, pcie_gen, pcie_width, remap_pending; /* last */
+	double ecc_corrected, ecc_uncorrected, link_errors; /* in the job */
+	uint64_t power_samples;
 	double energy_j;
 	double energy_s; /* over so much time */
 	uint64_t gaps;   /* and not over these */
@@ -92,9 +100,15 @@ struct usage_summary {
 	size_t devices_count;
 	struct host_usage *hosts;
 	size_t hosts_count;
+	double steady_s;      /* length of the steady state; NAN: not known */
+	double clock_mhz;     /* mean of the devices; NAN if one lacks it */
+	double throttled_pct; /* of the device that was held down most, by the
+				 cause that did most */
 	double power_w;       /* sum of the means; NAN if a device lacks one */
-	double energy_j;      /* sum over the devices; NAN if one lacks it */
-	double mem_used_mib;  /* peak of the fullest device, */
+	char *power_source;  /* "device, by nvidia-smi"; NULL: power_w is NAN */
+	double node_power_w; /* the same sum of whole nodes, by their IPMI */
+	double energy_j;     /* sum over the devices; NAN if one lacks it */
+	double mem_used_mib; /* peak of the fullest device, */
 	double mem_total_mib; /* and what that one has */
 	struct usage_error *errors;
 	size_t errors_count;

@@ -33,7 +33,7 @@ static char *summary(const struct usage *usage)
 	struct buffer text;
 
 	buffer_init(&text, 64 << 20);
-	must(usage_summarize(streams, 3, &all, NULL) == 0 &&
+	must(usage_summarize(streams, 3, NULL, &all, NULL) == 0 &&
 	     usage_remarks(&all, &result, NULL) == 0 &&
 	     usage_memories(&all, memories, NULL) == 0);
 	must(codec_encode(&usage_summary_schema, &all, &text, NULL) == 0);

@@ -392,7 +392,15 @@ static void test_sample(struct bed *bed)
 			    "\"temp_c\":41,\"power_w\":null,"
 			    "\"power_cap_w\":null,\"mem_used_mib\":1309,"
 			    "\"mem_total_mib\":null,\"util_pct\":null,"
-			    "\"mem_used_pct\":null,\"driver\":null}]\n"),
+			    "\"mem_used_pct\":null,\"clock_mhz\":null,"
+			    "\"clock_max_mhz\":null,"
+			    "\"throttle_thermal_pct\":null,"
+			    "\"throttle_power_pct\":null,"
+			    "\"throttle_other_pct\":null,"
+			    "\"ecc_corrected\":null,\"ecc_uncorrected\":null,"
+			    "\"remap_pending\":null,\"pcie_gen\":null,"
+			    "\"pcie_width\":null,\"link_errors\":null,"
+			    "\"driver\":null}]\n"),
 	   "and prints every key, null where it says nothing");
 	bed_write(bed, "smi.txt", "No devices were found\n", 0644);
 	is_int(bed_run(bed, "sample", "nvidia", "--from",

@@ -136,7 +136,7 @@ static void compare(const struct device_sample *row, char **want, char *why,
 			snprintf(why, size,
 				 "device %s: got \"%s\", want \"%s\"",
 				 want[DEVICE], words[i], want[columns[i]]);
-	for (unsigned r = 0; r < READINGS && !*why; r++)
+	for (unsigned r = 0; r <= READING_MEM_USED_PCT && !*why; r++)
 		if (number_differs(row, (enum reading)r, want[NUMBERS + r]))
 			snprintf(why, size,
 				 "device %s: %s: got %g (%s), want \"%s\"",
@@ -561,6 +561,79 @@ static void test_cut(const char *folder)
 	globfree(&found);
 }
 
+/* What the shipped profiles read of a device's state. NAN: absent. */
+static void test_sensors(void)
+{
+	static const char nvidia[] =
+		"index, clocks.current.sm [MHz], clocks.max.sm [MHz], "
+		"clocks_event_reasons.sw_power_cap, "
+		"clocks_event_reasons.hw_thermal_slowdown, "
+		"clocks_event_reasons.sw_thermal_slowdown, "
+		"clocks_event_reasons.hw_power_brake_slowdown, "
+		"ecc.errors.corrected.volatile.total, "
+		"ecc.errors.uncorrected.volatile.total, remapped_rows.pending, "
+		"pcie.link.gen.current, pcie.link.width.current, "
+		"utilization.gpu [%]\n"
+		"0, 1410 MHz, 1980 MHz, Not Active, Active, Not Active, "
+		"Not Active, 7, 0, Yes, 5, 16, 99 %\n"
+		"1, [N/A], 1980 MHz, Active, Not Active, Not Active, "
+		"Not Active, [N/A], [N/A], No, 1, 8, 0 %\n";
+	static const char amd[] =
+		"[{\"gpu\": 0, \"clock\": {\"gfx_0\": {\"clk\": {\"value\": "
+		"132, "
+		"\"unit\": \"MHz\"}, \"max_clk\": {\"value\": 2100, \"unit\": "
+		"\"MHz\"}}}, \"pcie\": {\"width\": 16, \"speed\": {\"value\": "
+		"32, "
+		"\"unit\": \"GT/s\"}}, \"ecc\": {\"total_correctable_count\": "
+		"3, "
+		"\"total_uncorrectable_count\": 0}, \"throttle\": "
+		"{\"prochot_violation_activity\": {\"value\": 0, \"unit\": "
+		"\"%\"}, "
+		"\"hbm_thermal_violation_activity\": {\"value\": 12, \"unit\": "
+		"\"%\"}, \"ppt_violation_activity\": \"N/A\"}}]";
+	static const struct {
+		const char *vendor, *text;
+		size_t row;
+		double want[READINGS - READING_CLOCK_MHZ];
+	} cases[] = {
+		{ "nvidia",
+		  nvidia,
+		  0,
+		  { 1410, 1980, 100, 0, NAN, 7, 0, 1, 5, 16, NAN } },
+		{ "nvidia",
+		  nvidia,
+		  1,
+		  { NAN, 1980, 0, 100, NAN, NAN, NAN, 0, 1, 8, NAN } },
+		{ "amd",
+		  amd,
+		  0,
+		  { 132, 2100, 12, NAN, NAN, 3, 0, NAN, 5, 16, NAN } },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		owned(monitor_clear) struct monitor monitor = { 0 };
+		owned(samples_clear) struct samples samples = { 0 };
+		struct error err = { 0 };
+
+		if (!monitor_init(&monitor, cases[i].vendor, &err) ||
+		    sampler_read(monitor.sampler, cases[i].text,
+				 strlen(cases[i].text), &samples, &err) < 0) {
+			ok(false, "%s: %s", cases[i].vendor, err.text);
+			continue;
+		}
+		for (int r = READING_CLOCK_MHZ; r < READINGS; r++) {
+			double want = cases[i].want[r - READING_CLOCK_MHZ];
+			const struct device_sample *row =
+				&samples.rows[cases[i].row];
+			bool has = row->has & 1U << r;
+
+			ok(isnan(want) ? !has : has && row->value[r] == want,
+			   "%s, device %zu: %s is %g", cases[i].vendor,
+			   cases[i].row, reading_name((enum reading)r), want);
+		}
+	}
+}
+
 static void test_memory(void)
 {
 	static const char yaml[] =
@@ -605,6 +678,7 @@ int main(void)
 		test_folder(folder);
 	test_errors();
 	test_units();
+	test_sensors();
 	test_words();
 	test_bus_ids();
 	ok(monitor_init(&nvidia, "nvidia", &err), "nvidia: %s", err.text);

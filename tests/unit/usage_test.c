@@ -14,7 +14,7 @@ static void put_head(struct buffer *text, const char *node, uint32_t rank,
 {
 	struct sample_format_device list[] = {
 		{ 0, (char *)"0000:0e:00.0", (char *)"Example 9000" },
-		{ 3, NULL, NULL },
+		{ 3, NULL, (char *)"Example 9000" },
 	};
 	struct sample_format_head head = {
 		.node = (char *)node,
@@ -29,7 +29,7 @@ static void put_head(struct buffer *text, const char *node, uint32_t rank,
 		.devices_count = devices,
 	};
 
-	sample_format_put_head(text, &head, NULL);
+	sample_format_put_head(text, &head, SAMPLE_FORMAT_ALL, NULL);
 	strings_clear(&head.columns);
 	strings_clear(&head.host);
 }
@@ -47,7 +47,8 @@ static void put(struct buffer *text, int64_t time_ms, uint32_t device,
 	row.value[READING_MEM_USED_MIB] = used_mib;
 	row.value[READING_MEM_TOTAL_MIB] = 81920;
 	row.has |= 1U << READING_MEM_USED_MIB | 1U << READING_MEM_TOTAL_MIB;
-	sample_format_put_devices(text, time_ms, &device, rows, 1, NULL);
+	sample_format_put_devices(text, time_ms, SAMPLE_FORMAT_ALL, &device,
+				  rows, 1, NULL);
 }
 
 static struct usage *fed(const struct buffer *text, size_t piece)
@@ -145,7 +146,8 @@ static void figures(void)
 	ok(about(number(summary, "mem_used_mib"), 2048) &&
 		   about(number(summary, "mem_total_mib"), 81920),
 	   "its memory is that of the fullest device");
-	usage_summarize((const struct usage *const *)usage, 2, &sums, NULL);
+	usage_summarize((const struct usage *const *)usage, 2, NULL, &sums,
+			NULL);
 	usage_memories(&sums, &memories, NULL);
 	ok(memories.count == 2 && about(memories.items[0], 2048) &&
 		   about(memories.items[1], 100),
@@ -192,7 +194,7 @@ static void gaps(void)
 	ok(cJSON_IsNull(member(summary, "energy_j")) &&
 		   cJSON_IsNull(member(summary, "power_w")),
 	   "a device that never told makes no sum of the rest");
-	usage_summarize(&usage, 1, &sums, NULL);
+	usage_summarize(&usage, 1, NULL, &sums, NULL);
 	list = remarks_of(&sums);
 	is(cJSON_GetStringValue(cJSON_GetArrayItem(list, 0)),
 	   "n1: device 0 was not sampled for 6.0 s, and its energy lacks that "
@@ -282,13 +284,117 @@ static void errors(void)
 	ok(number(nth(summary, "errors", USAGE_ERRORS_MAX - 1), "count") ==
 		   40 - USAGE_ERRORS_MAX + 2,
 	   "and what is more than that");
-	usage_summarize(&usage, 1, &sums, NULL);
+	usage_summarize(&usage, 1, NULL, &sums, NULL);
 	list = remarks_of(&sums);
 	is(cJSON_GetStringValue(cJSON_GetArrayItem(list, 0)),
 	   "n1: monitor: tool: gone?\"away\"", "the result can tell it");
 	codec_clear(&usage_summary_schema, &sums);
 	cJSON_Delete(list);
 	cJSON_Delete(summary);
+	usage_free((struct usage *)usage);
+}
+
+/* A reading each second of devices 0 and 3, of which the second is slow. */
+static void put_state(struct buffer *text, int64_t time_ms, double throttle,
+		      double errors)
+{
+	struct device_sample row = { 0 };
+	const struct device_sample *rows[] = { &row, &row };
+	const uint32_t indices[] = { 0, 3 };
+
+	row.value[READING_THROTTLE_POWER_PCT] = throttle;
+	row.value[READING_LINK_ERRORS] = errors;
+	row.value[READING_CLOCK_MHZ] = 2000;
+	row.has = 1U << READING_THROTTLE_POWER_PCT | 1U << READING_LINK_ERRORS |
+		  1U << READING_CLOCK_MHZ;
+	sample_format_put_devices(text, time_ms, SAMPLE_FORMAT_ALL, indices,
+				  rows, 1, NULL);
+	row.value[READING_CLOCK_MHZ] = 1820;
+	row.value[READING_LINK_ERRORS] = 8;
+	row.value[READING_THROTTLE_POWER_PCT] = 0;
+	row.value[READING_POWER_W] = 300;
+	row.has |= 1U << READING_POWER_W;
+	sample_format_put_devices(text, time_ms, SAMPLE_FORMAT_ALL, indices + 1,
+				  rows, 1, NULL);
+}
+
+static bool has_text(const cJSON *list, const char *text)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach(item, list)
+	{
+		if (!strcmp(cJSON_GetStringValue(item), text))
+			return true;
+	}
+	return false;
+}
+
+static void states(void)
+{
+	static const struct usage_span steady = { 20000, 70000 };
+	owned(buffer_clear) struct buffer text;
+	const struct usage *usage;
+	struct usage_summary sums;
+	cJSON *list;
+
+	buffer_init(&text, 1 << 20);
+	put_head(&text, "n1", 0, 2);
+	/* Held down in the warm-up, and 6 s of the 50 s after it. */
+	for (int64_t s = 10; s <= 70; s++)
+		put_state(&text, s * 1000, s < 20 || s >= 64 ? 100 : 0,
+			  s < 40 ? 4 : 7);
+	usage = fed(&text, 333);
+	usage_summarize(&usage, 1, &steady, &sums, NULL);
+	ok(about(sums.throttled_pct, 12) && about(sums.clock_mhz, 1910) &&
+		   about(sums.steady_s, 50),
+	   "of the steady state: what was held down, and the mean clock");
+	ok(about(sums.devices[0].link_errors, 3) &&
+		   about(sums.devices[1].link_errors, 0),
+	   "of the job: by how much a counter grew");
+	is_int((int)sums.devices[1].power_samples, 61,
+	       "how often power was read");
+	list = remarks_of(&sums);
+	ok(has_text(list, "n1: device 0 was throttled 12 % of the 50 s of "
+			  "the steady state (power)"),
+	   "a clock that was held down is told");
+	ok(has_text(list, "n1: the clock of device 3 was 9 % below the other "
+			  "devices"),
+	   "and one that is below the others");
+	ok(has_text(list, "n1: 3 link errors during the job (device 0)"),
+	   "and errors of a link");
+	is_int(cJSON_GetArraySize(list), 3, "and nothing else");
+	cJSON_Delete(list);
+	codec_clear(&usage_summary_schema, &sums);
+	usage_summarize(&usage, 1, NULL, &sums, NULL);
+	list = remarks_of(&sums);
+	ok(has_text(list, "n1: device 0 was throttled 28 % (power)"),
+	   "without a known steady state it is of the job");
+	cJSON_Delete(list);
+	codec_clear(&usage_summary_schema, &sums);
+	usage_free((struct usage *)usage);
+}
+
+static void few_powers(void)
+{
+	owned(buffer_clear) struct buffer text;
+	const struct usage *usage;
+	struct usage_summary sums;
+	cJSON *list;
+
+	buffer_init(&text, 1 << 20);
+	put_head(&text, "n1", 0, 1);
+	for (int64_t s = 0; s < 59; s++)
+		put(&text, s * 1000, 0, 100, 5);
+	usage = fed(&text, 333);
+	usage_summarize(&usage, 1, NULL, &sums, NULL);
+	is(sums.power_source, "device, by tool", "what read the power is told");
+	list = remarks_of(&sums);
+	ok(has_text(list, "the power of a device is the mean of 59 samples, "
+			  "fewer than 60"),
+	   "a power of few samples is told");
+	cJSON_Delete(list);
+	codec_clear(&usage_summary_schema, &sums);
 	usage_free((struct usage *)usage);
 }
 
@@ -341,11 +447,13 @@ static void nonsense(void)
 
 int main(void)
 {
-	tap_begin(30);
+	tap_begin(40);
 	figures();
 	gaps();
 	hosts();
 	errors();
+	states();
+	few_powers();
 	nonsense();
 	return tap_done();
 }

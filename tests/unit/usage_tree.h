@@ -11,7 +11,7 @@ static inline cJSON *usage_tree(const struct usage *const *streams,
 	struct usage_summary summary;
 	cJSON *tree;
 
-	usage_summarize(streams, count, &summary, NULL);
+	usage_summarize(streams, count, NULL, &summary, NULL);
 	tree = codec_object(&usage_summary_schema, &summary, NULL);
 	codec_clear(&usage_summary_schema, &summary);
 	return tree;
