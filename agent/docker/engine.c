@@ -390,6 +390,14 @@ engine_container_commit(struct engine *engine, const char *id, const char *tag,
 {
 	owned(buffer_clear) struct buffer path;
 	struct reference parts;
+	/* Podman 4 refuses an empty body. */
+	struct call_plan plan = {
+		.method = "POST",
+		.body = "{}",
+		.timeout_ms = timeout_ms,
+		.done = done,
+		.arg = arg,
+	};
 	char change[200];
 
 	buffer_init(&path, PATH_LIMIT);
@@ -403,7 +411,8 @@ engine_container_commit(struct engine *engine, const char *id, const char *tag,
 		    0 ||
 	    http_query(&path, "changes", change, err) < 0)
 		return NULL;
-	return simple(engine, "POST", path.data, timeout_ms, done, arg, err);
+	plan.path = path.data;
+	return engine_call_begin(engine, plan, err);
 }
 
 struct engine_call *engine_container_list(struct engine *engine, bool all,

@@ -282,7 +282,6 @@ static cJSON *body_new(const struct install *install)
 	    cJSON_AddStringToObject(labels, LABEL_OWNER,
 				    services->owner ? services->owner : "") &&
 	    build_rights_apply(registries_policy(services->registries), body) &&
-	    cJSON_AddBoolToObject(host, "Init", true) &&
 	    cJSON_AddStringToObject(log, "Type", "json-file"))
 		return body;
 	cJSON_Delete(body);
