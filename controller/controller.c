@@ -682,6 +682,7 @@ static int open_web(struct controller *controller,
 		.sources.parts = controller->parts,
 		.counters = &controller->world.counters,
 		.viewers = controller->viewers,
+		.budgets = wire_server_budgets(controller->wire),
 	};
 
 	if (!config->web.address)

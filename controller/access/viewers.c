@@ -155,8 +155,12 @@ bool viewers_enter(struct viewers *viewers, const char *ticket,
 	return true;
 }
 
-bool viewers_know(const struct viewers *viewers, const char *cookie)
+const struct key *viewers_know(const struct viewers *viewers,
+			       const char *cookie)
 {
-	return viewer_secret_find(viewers, viewers->cookies,
-				  VIEWERS_COOKIES_MAX, cookie);
+	const struct secret *found =
+		viewer_secret_find(viewers, viewers->cookies,
+				   VIEWERS_COOKIES_MAX, cookie);
+
+	return found ? keyring_known(viewers->keyring, found->public) : NULL;
 }

@@ -45,7 +45,10 @@ char *viewers_address(struct viewers *viewers, const char *public,
 bool viewers_enter(struct viewers *viewers, const char *ticket,
 		   char cookie[VIEWERS_SECRET_SIZE]);
 
-/* Is the cookie valid? NULL: no. */
-bool viewers_know(const struct viewers *viewers, const char *cookie);
+/* The key of who has this cookie; NULL: it is not valid. Borrowed until the
+ * keys change.
+ */
+const struct key *viewers_know(const struct viewers *viewers,
+			       const char *cookie);
 
 #endif

@@ -15,7 +15,7 @@
 #define SLICE_US 100     /* of work, before other events are handled */
 #define SLICE_REST_MS 5  /* longer than a job's start */
 #define PATIENCE_MS 2000 /* after that a page has normal priority */
-#define WHOLE_MAX (HTTP_STREAM_BYTES / 2)
+#define WHOLE_MAX (HTTP_EVENT_BYTES / 2)
 
 /* Sent in place of a page that is too large. */
 static const char reload_event[] = "event: reload\ndata:\n\n";
@@ -23,7 +23,9 @@ static const char reload_event[] = "event: reload\ndata:\n\n";
 struct topic {
 	char path[PATH_BYTES];
 	size_t streams;
-	bool stale; /* it must be rendered again */
+	char payer[KEY_TEXT_SIZE]; /* the key that opened it last */
+	enum role role;            /* of that key */
+	bool stale;                /* it must be rendered again */
 	uint64_t shape,
 		state;    /* hashes of what its browsers show; 0: they differ */
 	uint64_t *hashes; /* of the parts; NULL: not known */
@@ -33,6 +35,7 @@ struct topic {
 struct live {
 	sd_event *loop;
 	const struct web_sources *sources;
+	struct budgets *budgets;
 	struct http_server *server;
 	sd_event_source *timer;
 	bool due; /* the timer runs */
@@ -45,7 +48,7 @@ struct live {
 };
 
 struct live *live_new(sd_event *loop, const struct web_sources *sources,
-		      struct error *err)
+		      struct budgets *budgets, struct error *err)
 {
 	struct live *live = calloc(1, sizeof(*live));
 
@@ -53,14 +56,27 @@ struct live *live_new(sd_event *loop, const struct web_sources *sources,
 		return error_null(error_nomem(err, "web"));
 	live->loop = loop;
 	live->sources = sources;
+	live->budgets = budgets;
 	TAILQ_INIT(&live->topics);
 	return live;
 }
 
+static void rendering_charge(struct live *live)
+{
+	const struct topic *topic = live->rendering;
+	struct budget *budget = budget_of(live->budgets, topic->payer,
+					  topic->role, clock_mono_ms());
+
+	if (budget && budget_timed(budget))
+		budget_spend(budget, live->spent_us);
+}
+
 static void rendering_end(struct live *live)
 {
-	if (live->rendering)
+	if (live->rendering) {
+		rendering_charge(live);
 		web_page_clear(&live->page);
+	}
 	live->rendering = NULL;
 }
 
@@ -196,7 +212,7 @@ static void publish(struct live *live)
 {
 	owned(buffer_clear) struct buffer out;
 
-	buffer_init(&out, HTTP_STREAM_BYTES);
+	buffer_init(&out, HTTP_EVENT_BYTES);
 	topic_compare(live->rendering, &live->page, &out);
 	if (out.size)
 		http_server_publish(live->server, live->rendering, out.data,
@@ -381,8 +397,9 @@ static void topic_join(struct topic *topic, uint64_t shape, uint64_t state)
 	topic->streams++;
 }
 
-int live_open(struct live *live, const char *path, uint64_t shape,
-	      uint64_t state, struct http_reply *reply, struct error *err)
+int live_open(struct live *live, const struct key *key, const char *path,
+	      uint64_t shape, uint64_t state, struct http_reply *reply,
+	      struct error *err)
 {
 	struct topic *topic = topic_find(live, path);
 
@@ -390,6 +407,8 @@ int live_open(struct live *live, const char *path, uint64_t shape,
 		topic = topic_new(live, path, err);
 	if (!topic)
 		return -1;
+	snprintf(topic->payer, sizeof(topic->payer), "%s", key->public);
+	topic->role = key->role;
 	topic_join(topic, shape, state);
 	live->streams++;
 	reply->topic = topic;

@@ -14,20 +14,23 @@
 
 #include "controller/web/web_page.h"
 #include "protocol/http/http_server.h"
+#include "protocol/wire/budget.h"
 
 struct live;
 struct live *live_new(sd_event *loop, const struct web_sources *sources,
-		      struct error *err);
+		      struct budgets *budgets, struct error *err);
 void live_free(struct live *live); /* after the server */
 /* Set the server (borrowed) before the first live_open(). */
 void live_serve(struct live *live, struct http_server *server);
 
-/* A browser has opened the page at path and shows this shape and state
- * (web_page_shape(), web_page_state()): later changes are sent to it. Sets
- * reply->topic. ENOENT: no such page.
+/* A browser of this key's owner has opened the page at path and shows this
+ * shape and state (web_page_shape(), web_page_state()): later changes are sent
+ * to it. The key that opened a page last is charged for it. Sets reply->topic.
+ * ENOENT: no such page.
  */
-int live_open(struct live *live, const char *path, uint64_t shape,
-	      uint64_t state, struct http_reply *reply, struct error *err);
+int live_open(struct live *live, const struct key *key, const char *path,
+	      uint64_t shape, uint64_t state, struct http_reply *reply,
+	      struct error *err);
 /* http_handler.stream_gone. */
 void live_gone(struct live *live, void *topic);
 

@@ -2,6 +2,7 @@
 #include "controller/web/web.h"
 #include "controller/web/live.h"
 #include "controller/web/report_page.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/log.h"
 
 #include <errno.h>
@@ -15,6 +16,7 @@ struct web {
 	struct web_sources sources;
 	const struct counters *counters;
 	struct viewers *viewers;
+	struct budgets *budgets;
 	bool encrypted;
 	struct live *live;
 	struct http_server *server;
@@ -71,7 +73,8 @@ static int web_open_stream(struct web *web, const struct http_request *request,
 	const char *cookie = http_cookie(request, COOKIE);
 
 	snprintf(reply->pass, sizeof(reply->pass), "%s", cookie ? cookie : "");
-	return live_open(web->live, path ? path : "",
+	return live_open(web->live, viewers_know(web->viewers, cookie),
+			 path ? path : "",
 			 shape ? strtoull(shape, NULL, 16) : 0,
 			 state ? strtoull(state, NULL, 16) : 0, reply, err);
 }
@@ -94,33 +97,76 @@ static int send_page(struct web *web, const struct http_request *request,
 		       : web_page_document(&page, path, &reply->body, err);
 }
 
+/* What a request needs, and to whom its processor time is charged. */
+enum door {
+	DOOR_KEY,    /* a login; its key */
+	DOOR_NOBODY, /* nothing; all who ask without one together */
+	DOOR_OPEN    /* nothing, to nobody: it costs nothing */
+};
+
 /* All other paths are pages. */
 static const struct {
 	const char *path;
 	route_fn *answer;
-	bool open; /* without a login */
+	enum door door;
 } routes[] = {
-	{ "/metrics", send_metrics, true },  { "/style.css", send_style, true },
-	{ "/script.js", send_script, true }, { "/login", login, true },
-	{ "/live", web_open_stream, false },
+	/* clang-format off */
+	{ "/metrics",   send_metrics,    DOOR_NOBODY },
+	{ "/style.css", send_style,      DOOR_OPEN },
+	{ "/script.js", send_script,     DOOR_OPEN },
+	{ "/login",     login,           DOOR_OPEN },
+	{ "/live",      web_open_stream, DOOR_KEY },
+	/* clang-format on */
 };
+
+static int web_answer_charged(struct web *web, route_fn *answer,
+			      const struct http_request *request,
+			      const struct key *key, struct http_reply *reply,
+			      struct error *err)
+{
+	int64_t now_ms = clock_mono_ms(), before_us;
+	struct budget *budget = budget_of(web->budgets, key ? key->public : "",
+					  key ? key->role : 0, now_ms);
+	uint32_t wait_ms = budget ? budget_wait_ms(budget, now_ms) : 0;
+	int rc;
+
+	if (!budget)
+		return error_nomem(err, "web");
+	if (wait_ms)
+		return error_set(err, EBUSY,
+				 "%s used more processor time than it may; try "
+				 "again in %u ms",
+				 key ? key->name : "requests without a login",
+				 wait_ms);
+	if (!budget_timed(budget))
+		return answer(web, request, reply, err);
+	before_us = clock_cpu_us();
+	rc = answer(web, request, reply, err);
+	budget_spend(budget, clock_cpu_us() - before_us);
+	return rc;
+}
 
 static int route(struct web *web, const struct http_request *request,
 		 struct http_reply *reply, struct error *err)
 {
 	route_fn *answer = send_page;
-	bool open = false;
+	enum door door = DOOR_KEY;
+	const struct key *key = NULL;
 
 	for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++)
 		if (!strcmp(http_path(request), routes[i].path)) {
 			answer = routes[i].answer;
-			open = routes[i].open;
+			door = routes[i].door;
 		}
-	if (!open && !viewers_know(web->viewers, http_cookie(request, COOKIE)))
+	if (door == DOOR_OPEN)
+		return answer(web, request, reply, err);
+	if (door == DOOR_KEY)
+		key = viewers_know(web->viewers, http_cookie(request, COOKIE));
+	if (door == DOOR_KEY && !key)
 		return error_set(err, EACCES,
 				 "login required; `regatta web` prints a login "
 				 "address");
-	return answer(web, request, reply, err);
+	return web_answer_charged(web, answer, request, key, reply, err);
 }
 
 static void web_on_request(void *arg, const struct http_request *request,
@@ -134,6 +180,7 @@ static void web_on_request(void *arg, const struct http_request *request,
 	reply->type = "text/plain; charset=utf-8";
 	reply->status = err.code == EACCES   ? 403
 			: err.code == ENOENT ? 404
+			: err.code == EBUSY  ? 503
 					     : 500;
 	buffer_printf(&reply->body, NULL, "%s\n", err.text);
 }
@@ -166,8 +213,9 @@ struct web *web_new(const struct web_config *config, struct error *err)
 	web->sources = config->sources;
 	web->counters = config->counters;
 	web->viewers = config->viewers;
+	web->budgets = config->budgets;
 	web->encrypted = config->http->certificate;
-	web->live = live_new(config->loop, &web->sources, err);
+	web->live = live_new(config->loop, &web->sources, web->budgets, err);
 	if (!web->live)
 		return NULL;
 	web->server =

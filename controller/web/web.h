@@ -20,6 +20,7 @@
 #include "controller/web/metrics.h"
 #include "controller/web/web_page.h"
 #include "protocol/http/http_server.h"
+#include "protocol/wire/budget.h"
 
 struct web_config {
 	sd_event *loop;
@@ -27,6 +28,8 @@ struct web_config {
 	struct web_sources sources;
 	const struct counters *counters; /* borrowed */
 	struct viewers *viewers; /* borrowed; gets the server's address */
+	struct budgets
+		*budgets; /* borrowed; pages are charged to their key's */
 };
 
 struct web;

@@ -32,12 +32,22 @@ static const char strict_policy[] =
 	"connect-src 'self'; base-uri 'none'; form-action 'none'; "
 	"frame-ancestors 'none'";
 
+/* What was published, in that order, until all streams have it. */
+struct event {
+	const void *topic; /* NULL: all */
+	size_t size;
+	unsigned int readers; /* streams of which it is the next */
+	TAILQ_ENTRY(event) next;
+	char text[];
+};
+
 struct stream {
 	struct http_server *server;
 	struct MHD_Connection *connection;
 	void *topic;
 	char pass[HTTP_PASS_SIZE];
-	struct buffer out;
+	struct event *event; /* the next to send; NULL: it has all */
+	size_t sent;         /* of that */
 	sd_event_source *hangup;
 	bool suspended;
 	bool ended;
@@ -57,6 +67,8 @@ struct http_server {
 	struct http_visitors visitors;
 	TAILQ_HEAD(, stream) streams;
 	size_t streams_count;
+	TAILQ_HEAD(, event) events;
+	size_t events_bytes;
 };
 
 struct http_request {
@@ -137,7 +149,7 @@ static bool wake_streams(struct http_server *server)
 
 	TAILQ_FOREACH(stream, &server->streams, next)
 	{
-		if (!stream->suspended || (!stream->out.size && !stream->ended))
+		if (!stream->suspended || (!stream->event && !stream->ended))
 			continue;
 		if (woken++ == STREAMS_A_TURN)
 			return true;
@@ -179,21 +191,59 @@ static int io_run(sd_event_source *source, int fd, uint32_t events, void *arg)
 
 /* Streams. */
 
+/* Drop those that nobody needs any more. */
+static void events_trim(struct http_server *server)
+{
+	struct event *first;
+
+	while ((first = TAILQ_FIRST(&server->events)) && !first->readers) {
+		TAILQ_REMOVE(&server->events, first, next);
+		server->events_bytes -= first->size;
+		free(first);
+	}
+}
+
+/* Its next event is this one. */
+static void stream_move(struct stream *stream, struct event *to)
+{
+	if (to)
+		to->readers++;
+	if (stream->event)
+		stream->event->readers--;
+	stream->event = to;
+	stream->sent = 0;
+	events_trim(stream->server);
+}
+
+static bool stream_gets(const struct stream *stream, const struct event *event)
+{
+	return !event->topic || event->topic == stream->topic;
+}
+
 static ssize_t http_stream_read(void *arg, uint64_t at, char *to, size_t room)
 {
 	struct stream *stream = arg;
-	size_t size = stream->out.size < room ? stream->out.size : room;
+	struct event *event = stream->event;
+	size_t size;
 
-	if (size) {
-		memcpy(to, stream->out.data, size);
-		buffer_consume(&stream->out, size);
-		return (ssize_t)size;
-	}
 	if (stream->ended)
 		return MHD_CONTENT_READER_END_OF_STREAM;
-	stream->suspended = true;
-	MHD_suspend_connection(stream->connection);
-	return 0;
+	if (!event) {
+		stream->suspended = true;
+		MHD_suspend_connection(stream->connection);
+		return 0;
+	}
+	size = event->size - stream->sent;
+	size = size < room ? size : room;
+	memcpy(to, event->text + stream->sent, size);
+	stream->sent += size;
+	if (stream->sent < event->size)
+		return (ssize_t)size;
+	do {
+		event = TAILQ_NEXT(event, next);
+	} while (event && !stream_gets(stream, event));
+	stream_move(stream, event);
+	return (ssize_t)size;
 }
 
 static void http_stream_free(void *arg)
@@ -204,25 +254,71 @@ static void http_stream_free(void *arg)
 	loop_source_free(&stream->hangup);
 	TAILQ_REMOVE(&server->streams, stream, next);
 	server->streams_count--;
-	buffer_clear(&stream->out);
+	stream_move(stream, NULL);
 	server->handler.stream_gone(server->arg, stream->topic);
 	free(stream);
+}
+
+static struct event *event_add(struct http_server *server, const void *topic,
+			       const char *text, size_t size)
+{
+	struct event *event = malloc(sizeof(*event) + size);
+
+	if (!event)
+		return NULL;
+	*event = (struct event){ .topic = topic, .size = size };
+	memcpy(event->text, text, size);
+	TAILQ_INSERT_TAIL(&server->events, event, next);
+	server->events_bytes += size;
+	return event;
+}
+
+/* It is asked for bytes only while its client reads. */
+static void stream_cut(struct stream *stream)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(stream->connection,
+					MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	stream->ended = true;
+	stream_move(stream, NULL);
+	if (info)
+		shutdown(info->connect_fd, SHUT_RDWR);
+}
+
+/* Cut the streams that are furthest behind. */
+static void events_bound(struct http_server *server)
+{
+	struct stream *stream;
+
+	events_trim(server);
+	while (server->events_bytes > HTTP_EVENTS_MAX) {
+		TAILQ_FOREACH(stream, &server->streams, next)
+		{
+			if (stream->event == TAILQ_FIRST(&server->events))
+				break;
+		}
+		stream_cut(stream);
+	}
 }
 
 void http_server_publish(struct http_server *server, const void *topic,
 			 const char *text, size_t size)
 {
+	struct event *event = event_add(server, topic, text, size);
 	struct stream *stream;
 
 	TAILQ_FOREACH(stream, &server->streams, next)
 	{
 		if (topic && stream->topic != topic)
 			continue;
-		if (!server->handler.stream_allowed(server->arg,
-						    stream->pass) ||
-		    buffer_append(&stream->out, text, size, NULL) < 0)
+		if (!event ||
+		    !server->handler.stream_allowed(server->arg, stream->pass))
 			stream->ended = true;
+		else if (!stream->event)
+			stream_move(stream, event);
 	}
+	events_bound(server);
 	/* No descriptor becomes ready by this. */
 	loop_timer(server->loop, &server->timer, 0, http_server_timer_run,
 		   server, NULL);
@@ -286,9 +382,6 @@ static struct MHD_Response *http_stream_open(struct http_server *server,
 	stream->connection = connection;
 	stream->topic = reply->topic;
 	memcpy(stream->pass, reply->pass, sizeof(stream->pass));
-	buffer_init(&stream->out, HTTP_STREAM_BYTES);
-	stream->ended = buffer_append(&stream->out, reply->body.data,
-				      reply->body.size, NULL) < 0;
 	TAILQ_INSERT_TAIL(&server->streams, stream, next);
 	server->streams_count++;
 	response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN,
@@ -611,6 +704,7 @@ struct http_server *http_server_new(sd_event *loop,
 			   HTTP_CONNECTIONS_MAX - CONNECTIONS_SPARE,
 			   HTTP_WAITING_MAX);
 	TAILQ_INIT(&server->streams);
+	TAILQ_INIT(&server->events);
 	server->loop = sd_event_ref(loop);
 	server->handler = *handler;
 	server->arg = arg;

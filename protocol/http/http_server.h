@@ -6,12 +6,13 @@
  * never block. Only GET and HEAD are answered, and request bodies are not read.
  *
  * Limits: HTTP_CONNECTIONS_MAX connections of 16 KiB each; HTTP_STREAMS_MAX
- * event streams; HTTP_STREAM_BYTES waiting in each (a client that is further
- * behind is disconnected); HTTP_WAITING_MAX bytes of answers that are not read
- * yet (beyond, those of the oldest requests are cut off); HTTP_RATE answers a
- * second (further requests get 503). A connection that is idle for HTTP_IDLE_S
- * seconds is closed. Near the limit of connections, the one with the oldest
- * last request is closed (http_visitors.h); event streams are spared.
+ * event streams; HTTP_EVENTS_MAX bytes of events that not all of them have
+ * (beyond, clients that lack the oldest are disconnected); HTTP_WAITING_MAX
+ * bytes of answers that are not read yet (beyond, those of the oldest requests
+ * are cut off); HTTP_RATE answers a second (further requests get 503). A
+ * connection that is idle for HTTP_IDLE_S seconds is closed. Near the limit of
+ * connections, the one with the oldest last request is closed
+ * (http_visitors.h); event streams are spared.
  *
  * The headers of every answer forbid scripts, styles and pictures from other
  * sites, frames, and content sniffing.
@@ -28,7 +29,8 @@
 
 #define HTTP_CONNECTIONS_MAX 256
 #define HTTP_STREAMS_MAX 200
-#define HTTP_STREAM_BYTES (1 << 20)
+#define HTTP_EVENT_BYTES (1 << 20)
+#define HTTP_EVENTS_MAX (16 << 20)
 #define HTTP_BODY_MAX (32 << 20)
 #define HTTP_WAITING_MAX (64 << 20)
 #define HTTP_PASS_SIZE 80
@@ -58,7 +60,7 @@ struct http_reply {
 	char cookie[200];     /* Set-Cookie; "": none */
 	void *topic; /* not NULL: begin an event stream of this topic */
 	char pass[HTTP_PASS_SIZE]; /* of the stream: stream_allowed() */
-	struct buffer body;        /* of a stream: its first bytes */
+	struct buffer body;        /* not of a stream */
 };
 
 struct http_handler {
@@ -95,7 +97,8 @@ OWNED_POINTER(struct http_server, http_server_free)
 const char *http_server_url(const struct http_server *server);
 
 /* Send an event to all streams of the topic (NULL: to all streams), a few per
- * turn of the loop. The text is one complete event: "event: x\ndata: y\n\n".
+ * turn of the loop. The text is one complete event, "event: x\ndata: y\n\n", of
+ * at most HTTP_EVENT_BYTES. All streams share one copy.
  */
 void http_server_publish(struct http_server *server, const void *topic,
 			 const char *text, size_t size);

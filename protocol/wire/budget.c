@@ -149,16 +149,27 @@ static struct budget *budget_add(struct budgets *budgets, const char *public,
 	return budget;
 }
 
-struct budget *budget_join(struct budgets *budgets, const char *public,
-			   enum role role, int64_t now_ms)
+struct budget *budget_of(struct budgets *budgets, const char *public,
+			 enum role role, int64_t now_ms)
 {
 	struct budget *budget = budget_find(budgets, public);
 
 	if (!budget)
 		budget = budget_add(budgets, public, now_ms);
+	if (budget) {
+		budget->role = role;
+		budget->left_ms = now_ms;
+	}
+	return budget;
+}
+
+struct budget *budget_join(struct budgets *budgets, const char *public,
+			   enum role role, int64_t now_ms)
+{
+	struct budget *budget = budget_of(budgets, public, role, now_ms);
+
 	if (!budget)
 		return NULL;
-	budget->role = role;
 	if (budget_take(budget, BUDGET_SESSIONS, 1) != BUDGET_TAKEN)
 		return NULL;
 	budget->messages.rate = role == ROLE_AGENT ? BUDGET_AGENT_MESSAGES

@@ -72,6 +72,12 @@ struct budget *budget_join(struct budgets *budgets, const char *public,
 			   enum role role, int64_t now_ms);
 void budget_leave(struct budget *budget, int64_t now_ms);
 
+/* The same budget, for what is asked outside of a session; valid in this turn
+ * of the loop. public "", role 0: of those who show no key. NULL: ENOMEM.
+ */
+struct budget *budget_of(struct budgets *budgets, const char *public,
+			 enum role role, int64_t now_ms);
+
 /* Counts one message. false: it is above the rate. */
 bool budget_message(struct budget *budget, int64_t now_ms);
 

@@ -536,6 +536,11 @@ struct sessions *sessions_new(sd_event *loop, struct keyring *keyring,
 	return take(sessions);
 }
 
+struct budgets *sessions_budgets(const struct sessions *sessions)
+{
+	return sessions->budgets;
+}
+
 void sessions_free(struct sessions *sessions)
 {
 	struct wire_peer *peer;

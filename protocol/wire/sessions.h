@@ -92,6 +92,8 @@ void sessions_cut(struct wire_peer *peer, const char *why);
 void sessions_report(struct sessions *sessions, bool known, const char *who,
 		     const char *why);
 
+struct budgets *sessions_budgets(const struct sessions *sessions);
+
 /* See wire.h. */
 void sessions_flush(struct sessions *sessions);
 void sessions_recheck(struct sessions *sessions);

@@ -71,6 +71,8 @@ int wire_server_bind(struct wire_server *server, const char *endpoint,
 		     struct error *err);
 /* The endpoint of the last bind, with its port. */
 const char *wire_server_endpoint(const struct wire_server *server);
+/* What the keys may cost; borrowed. */
+struct budgets *wire_server_budgets(const struct wire_server *server);
 
 /* The time between heartbeats (WIRE_HEARTBEAT_MS at first) for peers that come,
  * and for the others from their next heartbeat on. A peer that is silent for

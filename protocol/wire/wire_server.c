@@ -308,6 +308,11 @@ const char *wire_server_endpoint(const struct wire_server *server)
 	return server->endpoint;
 }
 
+struct budgets *wire_server_budgets(const struct wire_server *server)
+{
+	return sessions_budgets(server->sessions);
+}
+
 void wire_server_pause(struct wire_server *server, bool paused)
 {
 	if (server->paused == paused)

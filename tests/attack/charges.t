@@ -1,6 +1,6 @@
 #!/bin/bash
-# charges.t - viewers that let answers lie, or wait for what others have to
-# look up: what it costs the controller's memory, and everybody else.
+# charges.t - viewers that let answers lie, wait for what others have to look
+# up, or load pages all the time: what it costs the controller's memory, and everybody else.
 TEST_LIMIT=600
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"
@@ -9,6 +9,9 @@ TEST_LIMIT=600
 need_root
 cluster_need
 need "$REGATTA_BUILD/lab/peer"
+need curl
+# shellcheck disable=SC2034 # for cluster_up
+CONTROLLER_ARGS=(--web 127.0.0.1:0)
 must cluster_up 2 one
 # shellcheck disable=SC2034 # in a condition
 LIMIT_MIB=64
@@ -103,4 +106,36 @@ deaf "the same one" viewer3 62 500 \
 	\"offset\":0,\"tail_lines\":0,$read}"
 must cli cancel "$sweep"
 must wait_job "$active" cancelled 30
+
+# Pages. 16 browsers of a viewer load them without a pause; others see theirs.
+must make_key "$CLUSTER/viewer4.key" viewer4 viewer
+# shellcheck disable=SC2016 # of the sweep
+printf '%s\n' "sweep: wide" "image: $TOOL_IMAGE" "command: [/tool, print, '\${a}']" \
+	"labels: [there=none]" "matrix:" >"$BED/wide.yaml"
+printf '  a: [%s]\n' "$(seq -s, 400)" >>"$BED/wide.yaml"
+must submit "$BED/wide.yaml"
+login() # NAME
+{
+	curl -s -o /dev/null -c "$BED/$1.cookie" "$(cli web --key "$CLUSTER/$1.key")"
+}
+must wait_for 'login viewer4' 10
+must login operator
+web=$(web_at cluster/controller)
+used=$(processor)
+for i in {1..16}; do
+	spawn "browser$i" bash -c "while :; do curl -s -b '$BED/viewer4.cookie' \
+		-w '%{http_code}\\n' -o '$BED/page$i' '$web/sweep/$SWEEP'
+		done >'$BED/codes$i'"
+done
+cost "pages of a viewer" 200
+is "$(curl -s -b "$BED/operator.cookie" -o /dev/null -w '%{http_code}' \
+	"$web/sweep/$SWEEP")" 200 "an operator's pages are there meanwhile"
+must wait_for 'cat "$BED"/page* | finds "viewer4 used more processor time"' 20
+for i in {1..16}; do
+	end "browser$i"
+done
+sort "$BED"/codes* | uniq -c | sed 's/^/# /'
+ok '(($(sort "$BED"/codes* | grep -c 503) > 0))' \
+	"beyond its key's time a viewer is refused in words"
+diag "$((used = $(processor) - used)) ms of CPU"
 done_testing

@@ -99,7 +99,7 @@ def send_all(heads):
 
 
 def request(path, *lines, method="GET"):
-    head = [b"%s %s HTTP/1.1" % (method.encode(), raw(path)), b"Host: x"]
+    head = [b"%s %s HTTP/1.1" % (method.encode(), raw(path)), b"Host: localhost"]
     head += [raw(line) for line in lines] + [b"Connection: close", b"", b""]
     return b"\r\n".join(head)
 
@@ -262,13 +262,13 @@ def heads(cookie):
         b"GET /metrics\r\n\r\n",
         b"GET /metrics HTTP/9.9\r\n\r\n",
         b"GET /metrics HTTP/1.1\r\n\r\n",
-        b"get /metrics HTTP/1.1\r\nHost: x\r\n\r\n",
-        b"A" * 100000 + b" / HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"get /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"A" * 100000 + b" / HTTP/1.1\r\nHost: localhost\r\n\r\n",
         b"GET /metrics HTTP/1.1\n\n",
-        b"GET /metrics HTTP/1.1\r\n Host: x\r\n\r\n",
-        b"GET /metrics HTTP/1.1\r\nHost: x\r\n: y\r\n\r\n",
-        b"GET /metrics HTTP/1.1\r\nHost: x\r\nA\x00B: y\r\n\r\n",
-        b"GET /metrics HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
+        b"GET /metrics HTTP/1.1\r\n Host: localhost\r\n\r\n",
+        b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n: y\r\n\r\n",
+        b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nA\x00B: y\r\n\r\n",
+        b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nHost: y\r\n\r\n",
         request("/metrics", *["H%d: x" % i for i in range(10000)]),
         request("/metrics", *["Cookie: a%d=b" % i for i in range(10000)]),
         request("/metrics", "X: " + "y" * 1000000),
@@ -301,7 +301,7 @@ def heads(cookie):
 
 
 def pipelined():
-    many = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 499 + request("/metrics")
+    many = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n" * 499 + request("/metrics")
     done = []
     for _ in range(4):
         with connect() as connection:
@@ -352,7 +352,7 @@ def streams(cookie):
     while len(held) < STREAMS_MAX and time.monotonic() < end:
         connection = connect()
         connection.sendall(
-            b"GET /live?page=/ HTTP/1.1\r\nHost: x\r\nCookie: %s\r\n\r\n"
+            b"GET /live?page=/ HTTP/1.1\r\nHost: localhost\r\nCookie: %s\r\n\r\n"
             % cookie.encode()
         )
         if b" 200 " in connection.recv(4096):
@@ -365,7 +365,7 @@ def streams(cookie):
     for _ in range(100):
         with connect() as connection:
             connection.sendall(
-                b"GET /live?page=/ HTTP/1.1\r\nHost: x\r\nCookie: %s\r\n\r\n"
+                b"GET /live?page=/ HTTP/1.1\r\nHost: localhost\r\nCookie: %s\r\n\r\n"
                 % cookie.encode()
             )
             if b" 200 " in connection.recv(4096):
@@ -382,7 +382,7 @@ def streams(cookie):
     while opened < 2 * STREAMS_MAX and time.monotonic() < end:
         with connect() as connection:
             connection.sendall(
-                b"GET /live?page=/nodes HTTP/1.1\r\nHost: x\r\nCookie: %s\r\n\r\n"
+                b"GET /live?page=/nodes HTTP/1.1\r\nHost: localhost\r\nCookie: %s\r\n\r\n"
                 % cookie.encode()
             )
             answer = connection.recv(4096)

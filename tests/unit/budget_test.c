@@ -61,6 +61,16 @@ static void test_processor(void)
 	   "until all viewers together took too much");
 	budget_spend(operator, UINT64_C(1000) * BUDGET_VIEWER_CPU_BURST_US);
 	is_int(budget_wait_ms(operator, 0), 0, "operators never wait");
+	ok(budget_of(budgets, "v", ROLE_VIEWER, 1000) == viewer,
+	   "what is asked outside of a session is charged to the same");
+	other = budget_of(budgets, "", 0, 1000);
+	budget_spend(other, 2 * BUDGET_VIEWER_CPU_BURST_US);
+	ok(budget_wait_ms(other, 1000) && !budget_wait_ms(joiner, 1000),
+	   "who has no key waits, and takes nothing from others");
+	budgets_sweep(budgets, 1000 + BUDGET_KEPT_MS + 1);
+	ok(budget_of(budgets, "", 0, 62000) &&
+		   budget_wait_ms(joiner, 62000) == 0,
+	   "it is forgotten, as those of keys are");
 	budgets_free(budgets);
 }
 

@@ -15,6 +15,7 @@
 
 #define CLIENTS 24
 #define BODY ((size_t)8 << 20)
+#define EVENTS 24 /* of a megabyte */
 #define WAIT_MS 10000
 
 struct client {
@@ -117,6 +118,67 @@ static void test_slow_readers(sd_event *loop)
 	http_server_free(server);
 }
 
+static void answer_stream(void *arg, const struct http_request *request,
+			  struct http_reply *reply)
+{
+	reply->topic = arg;
+	reply->type = "text/event-stream";
+}
+
+static void stream_gone(void *arg, void *topic)
+{
+	--*(int *)topic;
+}
+
+static bool stream_allowed(void *arg, const char *pass)
+{
+	return true;
+}
+
+/* Many large events, to browsers of which one reads. */
+static void test_slow_streams(sd_event *loop)
+{
+	static const struct http_handler handler = { answer_stream, stream_gone,
+						     stream_allowed };
+	static char event[HTTP_EVENT_BYTES];
+	size_t sent = 0;
+	struct client clients[CLIENTS] = { 0 };
+	int64_t end_ms = clock_mono_ms() + WAIT_MS;
+	int open = CLIENTS;
+	struct http_server *server =
+		http_server_new(loop,
+				&(struct http_config){ .address =
+							       "127.0.0.1:0" },
+				&handler, &open, NULL);
+
+	memset(event, 'x', sizeof(event));
+	for (int i = 0; i < CLIENTS; i++) {
+		clients[i].fd =
+			client_connect(server,
+				       "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+		turn(loop);
+	}
+	for (int i = 0; i < EVENTS; i++) {
+		sent += sizeof(event);
+		http_server_publish(server, &open, event, sizeof(event));
+		while (clients[0].got < sent && clock_mono_ms() < end_ms) {
+			client_read(&clients[0]);
+			sd_event_run(loop, 20000);
+		}
+		if (i == EVENTS / 4)
+			is_int(open, CLIENTS,
+			       "browsers may be a little behind");
+	}
+	turn(loop);
+	is_int(open, 1, "those that do not read are cut off, %d events on",
+	       EVENTS);
+	ok(clients[0].got >= sent && !clients[0].ended, "who reads gets all");
+	for (int i = 0; i < CLIENTS; i++)
+		close(clients[i].fd);
+	http_server_free(server);
+	is_int(open, 0, "all end with the server");
+}
+
 static void test_hosts(sd_event *loop)
 {
 	static const struct http_handler handler = { .answer = answer_large };
@@ -174,6 +236,7 @@ int main(void)
 	if (sd_event_new(&loop) < 0)
 		return 1;
 	test_slow_readers(loop);
+	test_slow_streams(loop);
 	test_hosts(loop);
 	sd_event_unref(loop);
 	return tap_done();
