@@ -32,16 +32,17 @@
  *			  the end (agent/init/pack.h); up to 64
  *	collect_limit=N	  bytes of all that is packed
  *	env=NAME=VALUE	  set over the container's own environment; many
+ *	secrets=1	  more records come through a pipe, /regatta/in/secrets,
+ *			  that the agent fills before the release, and again
+ *			  after its restart; an empty one is the last
  *	secret=NAME=VALUE a file INIT_SECRETS/NAME of mode 0400 with that text,
- *			  made before anything runs. Nothing does for
- *			  INIT_TAKEN_MS, unless the agent empties the start file
- *			  before, which other users of the container can read
+ *			  made before anything runs
  *	prepare=TEXT	  a command that runs once before, with the environment
  *			  of process 0 and its output ahead of that process's;
  *			  when it fails, nothing else is started
  *	arg=TEXT	  the command, one record an argument; at least one
  *
- * The whole file is at most INIT_START_MAX bytes.
+ * All records together are at most INIT_START_MAX bytes.
  *
  * /regatta/out then holds:
  *
@@ -50,7 +51,7 @@
  *			  touching nothing: no command ever runs twice. It has
  *			  a lock of fcntl(2) on it while it lives. A byte is
  *			  written to it after the lock.
- *	read		  made when a start file with secret= was read
+ *	read		  made when the records of the pipe were read
  *	rank-<R>.log	  standard output and standard error of the process of
  *			  that rank as it wrote them: its descriptors 1 and 2
  *			  are this file (O_APPEND), nothing sits between.
@@ -186,7 +187,6 @@
 #define INIT_LOOK_MS 50     /* between looks at files that are followed */
 #define INIT_SCAN_MS 500    /* between looks for new ones, at least */
 
-#define INIT_TAKEN_MS 3000
 #define INIT_SSH_REQUEST_MAX (512 << 10) /* bytes, with its input */
 #define INIT_SSH_OUTPUT_MAX (256 << 10)
 #define INIT_SSH_ANSWER_MAX (2 * INIT_SSH_OUTPUT_MAX + 64)

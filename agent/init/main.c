@@ -474,6 +474,61 @@ static bool release_wait(struct init *init, const char *in)
 	return true;
 }
 
+/* Read the records of the pipe beside the start file. An agent that ended takes
+ * what is in it along; the next one fills it again. -1: told to end instead, or
+ * it cannot be.
+ */
+static int init_read_secrets(struct init *init, const char *in,
+			     struct buffer *to)
+{
+	enum { OFTEN_MS = 2 };
+	char path[PATH_MAX], piece[4096];
+	owned_fd int fd = -1;
+	const char *end;
+	ssize_t got;
+
+	snprintf(path, sizeof(path), "%.*s/secrets",
+		 (int)(strrchr(in, '/') - in), in);
+	while (!(end = memmem(to->data, to->size, "\0", 2))) {
+		if (fd < 0)
+			fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+		got = fd < 0 ? -1 : read(fd, piece, sizeof(piece));
+		if (got > 0 && buffer_append(to, piece, (size_t)got,
+					     &init->record.why) < 0)
+			return -1;
+		if (got <= 0) {
+			int signal =
+				signal_wait(init, clock_mono_ms() + OFTEN_MS);
+
+			if (signal == SIGTERM || signal == SIGINT)
+				return error_set(&init->record.why, EINTR,
+						 "told to end before the "
+						 "secrets came");
+		}
+	}
+	to->size = (size_t)(end - to->data) + 1;
+	return 0;
+}
+
+static int init_take_secrets(struct init *init, const char *in)
+{
+	owned(buffer_clear) struct buffer more;
+	int fd;
+
+	buffer_init(&more, INIT_START_MAX);
+	if (!init->start.secrets)
+		return 0;
+	if (init_read_secrets(init, in, &more) < 0)
+		return -1;
+	start_clear(&init->start);
+	if (start_read(in, &more, &init->start, &init->record.why) < 0)
+		return -1;
+	fd = openat(init->out, "read", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	if (fd >= 0)
+		close(fd);
+	return 0;
+}
+
 static void out_of_memory(struct init *init)
 {
 	error_nomem(&init->record.why, "output");
@@ -490,32 +545,6 @@ static bool ssh_open(struct init *init, const char *in)
 	return init->ssh;
 }
 
-/* Wait until the agent has taken the secrets out of the start file. false: told
- * to end instead.
- */
-static bool taken_wait(struct init *init, const char *in)
-{
-	enum { OFTEN_MS = 2 };
-	int64_t end = clock_mono_ms() + INIT_TAKEN_MS;
-	struct stat st;
-	int fd;
-
-	if (!init->start.secret.count)
-		return true;
-	fd = openat(init->out, "read", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-	if (fd >= 0)
-		close(fd);
-	while (stat(in, &st) == 0 && st.st_size && clock_mono_ms() < end) {
-		int signal = signal_wait(init, clock_mono_ms() + OFTEN_MS);
-
-		if (signal == SIGTERM || signal == SIGINT) {
-			fail(init, 128 + signal, signal);
-			return false;
-		}
-	}
-	return true;
-}
-
 static int init_run(struct init *init, const char *in, const char *secrets)
 {
 	struct record *record = &init->record;
@@ -526,7 +555,8 @@ static int init_run(struct init *init, const char *in, const char *secrets)
 	init->oom_kills = cgroup_oom_kills();
 	init->reserved = record_reserve(init->out, &record->why);
 	if (!released || init->reserved < 0 ||
-	    start_read(in, &init->start, &record->why) < 0 ||
+	    start_read(in, NULL, &init->start, &record->why) < 0 ||
+	    init_take_secrets(init, in) < 0 ||
 	    secret_files_write(&init->start, secrets, &record->why) < 0 ||
 	    (!init->start.suid && seccomp_filter_install(&record->why) < 0))
 		fail(init, EXIT_OURS, 0);
@@ -534,7 +564,7 @@ static int init_run(struct init *init, const char *in, const char *secrets)
 		 !(init->output =
 			   output_files_new(&init->start, record, init->out)))
 		out_of_memory(init);
-	else if (taken_wait(init, in)) {
+	else {
 		limits_raise_files(init->start.open_files);
 		start_first(init);
 	}

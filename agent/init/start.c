@@ -81,6 +81,7 @@ static const struct number {
 	NUMBER(open_files, 0,     0, INT64_MAX),
 	NUMBER(suid,       0,     0, 1),
 	NUMBER(ssh,        0,     0, 1),
+	NUMBER(secrets,    0,     0, 1),
 	NUMBER(collect_limit, 0,  0, INT64_MAX),
 };
 static const struct {
@@ -183,7 +184,8 @@ static int start_take(struct start *start, char *record, uint32_t *seen,
 			 "\"%.40s\" is not valid here; expected processes=, "
 			 "first_rank=, rank_env=, grace_ms=, node=, "
 			 "log_limit=, "
-			 "open_files=, suid=, ssh=, follow=, collect=, "
+			 "open_files=, suid=, ssh=, secrets=, follow=, "
+			 "collect=, "
 			 "collect_limit=, env=, "
 			 "secret=, prepare= or arg=",
 			 record);
@@ -222,14 +224,16 @@ static int start_parse(struct start *start, size_t size, struct error *err)
 	return 0;
 }
 
-int start_read(const char *path, struct start *start, struct error *err)
+int start_read(const char *path, const struct buffer *more, struct start *start,
+	       struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
 	size_t size;
 
 	memset(start, 0, sizeof(*start));
 	buffer_init(&text, INIT_START_MAX);
-	if (file_read(AT_FDCWD, path, &text, err) == 0) {
+	if (file_read(AT_FDCWD, path, &text, err) == 0 &&
+	    (!more || buffer_append(&text, more->data, more->size, err) == 0)) {
 		size = text.size;
 		start->bytes = buffer_take(&text);
 		if (!start->bytes)

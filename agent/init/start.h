@@ -6,7 +6,7 @@
 #ifndef AGENT_INIT_START_H
 #define AGENT_INIT_START_H
 
-#include "protocol/base/error.h"
+#include "protocol/base/buffer.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,6 +30,7 @@ struct start {
 	uint64_t open_files;       /* 0: leave the limit */
 	uint64_t suid;             /* 0 or 1 */
 	uint64_t ssh;              /* 0 or 1 */
+	uint64_t secrets;          /* 0 or 1 */
 	uint64_t collect_limit;    /* bytes */
 	struct start_list collect; /* absolute paths and patterns */
 	struct start_list follow;  /* patterns */
@@ -40,10 +41,12 @@ struct start {
 	char *path; /* PATH=... of environment_prepend(), or NULL */
 };
 
-/* Read and check the file at path. On failure *start is empty and *err says
- * which record is wrong, what was found and what is allowed.
+/* Read and check the file at path, and the records that follow it (NULL: none),
+ * which are a run of NUL-terminated texts. On failure *start is empty and *err
+ * says which record is wrong, what was found and what is allowed.
  */
-int start_read(const char *path, struct start *start, struct error *err);
+int start_read(const char *path, const struct buffer *more, struct start *start,
+	       struct error *err);
 void start_clear(struct start *start);
 
 #endif

@@ -21,6 +21,7 @@
 #define LOCK_POLL_MS 20
 #define REMOVE_TURN_MS 20
 #define REMOVE_PIECE 50      /* entries between two looks at the clock */
+#define INIT_NOTE "init"     /* identity of the process of regatta-init */
 #define RECORD_NOTE "record" /* identity of the file that becomes exit.json */
 
 static const char *const folder_names[] = {
@@ -233,6 +234,29 @@ int spool_release(struct spool *spool, const struct task_id *id,
 	return error_errno(err, "%s/%s", spool->root, from);
 }
 
+int spool_pipe(struct spool *spool, const struct task_id *id, const char *name,
+	       const void *data, size_t size, struct error *err)
+{
+	owned_fd int fd = -1;
+	char path[PATH_MAX];
+	struct stat st;
+
+	path_in(id, SPOOL_IN, name, path);
+	if (mkfifoat(spool->fd, path, 0400) < 0 && errno != EEXIST)
+		return error_errno(err, "%s/%s", spool->root, path);
+	/* Whoever opens both ends waits for nobody. */
+	fd = openat(spool->fd, path,
+		    O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+	/* regatta-init may be any user of the image. */
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISFIFO(st.st_mode) ||
+	    fchmod(fd, 0444) < 0 ||
+	    (fcntl(fd, F_GETPIPE_SZ) < (int)size &&
+	     fcntl(fd, F_SETPIPE_SZ, (int)size) < 0) ||
+	    write(fd, data, size) != (ssize_t)size)
+		return error_errno(err, "%s/%s", spool->root, path);
+	return take_fd(&fd);
+}
+
 int64_t spool_age_ms(struct spool *spool, const struct task_id *id,
 		     enum spool_folder folder, const char *name)
 {
@@ -273,7 +297,35 @@ void spool_names(struct spool *spool, const struct task_id *id,
 		closedir(dir);
 }
 
-pid_t spool_holder(struct spool *spool, const struct task_id *id)
+/* "PID TIME": when it began, since the machine did. "": there is none. */
+static void process_identity(pid_t pid, char text[64])
+{
+	enum { TIME = 20 }; /* fields after the name */
+	owned(buffer_clear) struct buffer stat;
+	const char *at = NULL;
+	char path[40];
+
+	buffer_init(&stat, 4096);
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if (file_read(AT_FDCWD, path, &stat, NULL) == 0)
+		at = strrchr(stat.data, ')');
+	for (int i = 0; at && i < TIME; i++)
+		at = strchr(at + 1, ' ');
+	snprintf(text, 64, at ? "%d %llu" : "", (int)pid,
+		 at ? strtoull(at, NULL, 10) : 0);
+}
+
+int spool_note_init(struct spool *spool, const struct task_id *id, pid_t pid,
+		    struct error *err)
+{
+	char text[64];
+
+	process_identity(pid, text);
+	return spool_write(spool, id, SPOOL_HOST, INIT_NOTE, text, strlen(text),
+			   err);
+}
+
+static pid_t started_holder(struct spool *spool, const struct task_id *id)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	owned_fd int fd = -1;
@@ -285,6 +337,23 @@ pid_t spool_holder(struct spool *spool, const struct task_id *id)
 	if (fd < 0 || fcntl(fd, F_GETLK, &lock) < 0 || lock.l_type == F_UNLCK)
 		return 0;
 	return lock.l_pid > 1 ? lock.l_pid : -1;
+}
+
+pid_t spool_holder(struct spool *spool, const struct task_id *id)
+{
+	owned(buffer_clear) struct buffer noted;
+	char text[64];
+	pid_t pid;
+
+	buffer_init(&noted, sizeof(text));
+	if (!spool_has(spool, id, SPOOL_IN, "start"))
+		return started_holder(spool, id);
+	if (spool_read(spool, id, SPOOL_HOST, INIT_NOTE, &noted, NULL) < 0 ||
+	    !noted.size)
+		return 0;
+	pid = (pid_t)strtol(noted.data, NULL, 10);
+	process_identity(pid, text);
+	return strcmp(noted.data, text) ? 0 : pid;
 }
 
 /* The identity of a file as text. */

@@ -5,14 +5,16 @@
  *	task.json	the task_spec, whole; only the agent uses it
  *	in/start.new	in/ is 0755: what regatta-init is to run (init.h). It
  *			becomes in/start when the command is released
+ *	in/secrets	a pipe, while its secrets are on their way
  *	in/hostfile	the gang's nodes, for a command that wants them
  *	in/NAME		the files of the spec
  *	out/		0777: what the container writes (init.h)
  *	work/		the code tree, if the spec has one; mounted in the
  *			container, which owns its files
  *	host/		0700: the agent's own files. host/record: identity of
- *			the file out/exit.json; host/ended: the end was
- *			concluded, and why the record is not trusted
+ *			the file out/exit.json; host/init: that of the process
+ *			of regatta-init; host/ended: the end was concluded, and
+ *			why the record is not trusted
  *
  * The spool root is 0700, so only the container's own bind mounts lead here.
  * The container may write anything below out/: links, FIFOs and devices there
@@ -90,6 +92,13 @@ bool spool_has(struct spool *spool, const struct task_id *id,
 int spool_release(struct spool *spool, const struct task_id *id,
 		  struct error *err);
 
+/* Make in/NAME a pipe that holds these bytes, at most 1 MiB, for whoever reads
+ * it first, while the returned descriptor is open. No disk holds them. -1 with
+ * *err set.
+ */
+int spool_pipe(struct spool *spool, const struct task_id *id, const char *name,
+	       const void *data, size_t size, struct error *err);
+
 /* Milliseconds since the file was written; -1: there is none. */
 int64_t spool_age_ms(struct spool *spool, const struct task_id *id,
 		     enum spool_folder folder, const char *name);
@@ -102,9 +111,16 @@ void spool_names(struct spool *spool, const struct task_id *id,
 		 enum spool_folder folder, spool_name_fn *fn, void *arg);
 
 /* The pid of the task's regatta-init while it lives, independent of the engine.
- * -1: it lives in another PID namespace. 0: it does not live.
+ * 0: it does not live. Before the release that is who locks out/started, as
+ * nothing else of the container runs then; -1: it is in another PID namespace.
+ * Afterwards a command may lock that file in any process's name: it is the
+ * process that spool_note_init() was told of, if that is the same still.
  */
 pid_t spool_holder(struct spool *spool, const struct task_id *id);
+
+/* This process was found to be the task's regatta-init. */
+int spool_note_init(struct spool *spool, const struct task_id *id, pid_t pid,
+		    struct error *err);
 
 /* Make the file that regatta-init will write as its record (out/exit.json.new),
  * and store its identity (host/record). A second call does nothing.

@@ -70,5 +70,5 @@ int task_secrets_add(const struct task_spec *spec,
 		if (name && add_one(login, name, registries, out, err) < 0)
 			return -1;
 	}
-	return 0;
+	return buffer_append(out, "", 1, err);
 }

@@ -1,7 +1,8 @@
 /* secrets.h - the sealed variables and files of a task's container.
  *
- * They are written only to in/start, until regatta-init has read it. They are
- * in neither the engine's view of the container nor the task's spec.
+ * They go through a pipe, in/secrets, from which regatta-init reads them when
+ * its command is released. The node's disk has them only as the task's spec
+ * does, sealed; the engine's view of the container has none.
  */
 #ifndef AGENT_TASK_SECRETS_H
 #define AGENT_TASK_SECRETS_H
@@ -19,8 +20,8 @@ bool task_secrets_any(const struct task_spec *spec);
 bool task_secrets_files(const struct task_spec *spec);
 
 /* Append a record env=NAME=VALUE for each, or secret=NAME=VALUE for a file
- * (agent/init/init.h). EKEYREJECTED: it is not sealed for this node. The caller
- * overwrites the buffer after use.
+ * (agent/init/init.h), and the empty record that ends them. EKEYREJECTED: it is
+ * not sealed for this node. The caller overwrites the buffer after use.
  */
 int task_secrets_add(const struct task_spec *spec,
 		     const struct registries *registries, struct buffer *out,

@@ -1,6 +1,5 @@
 /* step_run.c - watches a task's command while it runs.
  */
-#include "agent/task/secrets.h"
 #include "agent/task/task_internal.h"
 #include "protocol/base/log.h"
 #include "protocol/hardware/sample_format.h"
@@ -11,26 +10,25 @@
 #include <string.h>
 #include <sys/inotify.h>
 
-/* Once regatta-init has read its start file, nobody else may: an empty one
- * takes the place of secrets. It says so, and waits, where they are files; else
- * there is the output of the first process.
+/* What regatta-init has read is nowhere any more; an agent that came since the
+ * release gives it again.
  */
-static void start_secrets_drop(struct task *task)
+static void secrets_settle(struct task *task)
 {
 	struct spool *spool = task->services->spool;
-	char output[64];
 	struct error err;
 
-	snprintf(output, sizeof(output), "rank-%u.log", task->spec.first_rank);
-	if (task->secrets_dropped || !task_secrets_any(&task->spec) ||
-	    (!spool_has(spool, &task->id, SPOOL_OUT, "read") &&
-	     !spool_has(spool, &task->id, SPOOL_OUT, output)))
+	if (!spool_has(spool, &task->id, SPOOL_IN, SECRETS_PIPE))
 		return;
-	task->secrets_dropped = true;
-	if (spool_write(spool, &task->id, SPOOL_IN, "start", "", 0, &err) < 0)
-		log_warning("secrets stay in the start file job=%" PRIu64
+	if (spool_has(spool, &task->id, SPOOL_OUT, "read")) {
+		if (task->secrets_fd >= 0)
+			close(take_fd(&task->secrets_fd));
+		spool_forget(spool, &task->id, SPOOL_IN, SECRETS_PIPE);
+	} else if (task_give_secrets(task, &err) < 0) {
+		log_warning("secrets do not reach the container job=%" PRIu64
 			    " rank=%u: %s",
 			    task->id.job, task->id.rank, err.text);
+	}
 }
 
 static int task_watch_run(sd_event_source *source,
@@ -44,9 +42,8 @@ static int task_watch_run(sd_event_source *source,
 		step_release(task, 0);
 		return 0;
 	}
-	if (event->len &&
-	    (!strncmp(event->name, "rank-", 5) || !strcmp(event->name, "read")))
-		start_secrets_drop(task);
+	if (event->len && !strcmp(event->name, "read"))
+		secrets_settle(task);
 	/* The record is only a hint; the engine reports the end. */
 	if (event->len && !strcmp(event->name, "exit.json"))
 		step_record_seen(task);
@@ -165,7 +162,7 @@ void step_run(struct task *task)
 {
 
 	step_watch(task);
-	start_secrets_drop(task);
+	secrets_settle(task);
 	step_sample(task);
 	limit_writes(task);
 	step_carry_commands(task);

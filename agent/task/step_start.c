@@ -19,7 +19,9 @@
 #define START_MS 120000   /* start may load gigabytes of image metadata */
 #define HOSTFILE_MAX (4 << 20)
 #define FILE_TEXT_MAX (1 << 20)
-#define SUID_RECORD "suid=1" /* with its NUL: agent/init/init.h */
+/* With their NUL: agent/init/init.h. */
+#define SUID_RECORD "suid=1"
+#define SECRETS_RECORD "secrets=1"
 
 static int write_files(struct task *task, const struct rendezvous *rendezvous,
 		       struct error *err)
@@ -80,8 +82,7 @@ static int write_start(struct task *task, const struct container_place *place,
 		.time_ms = task->start_ms,
 		.addresses = task->addresses,
 	};
-	owned(secret_buffer_clear) struct buffer start;
-	owned(buffer_clear) struct buffer hosts;
+	owned(buffer_clear) struct buffer start, hosts;
 
 	if (task->spec.nodes > 1)
 		rendezvous.interface =
@@ -97,8 +98,9 @@ static int write_start(struct task *task, const struct container_place *place,
 		return -1;
 	if (command_build(&task->filled, &task->image_argv, &rendezvous, &start,
 			  err) < 0 ||
-	    task_secrets_add(&task->spec, task->services->registries, &start,
-			     err) < 0 ||
+	    (task_secrets_any(&task->spec) &&
+	     buffer_append(&start, SECRETS_RECORD, sizeof(SECRETS_RECORD),
+			   err) < 0) ||
 	    collect_note(task->services->spool, &task->id, &task->spec,
 			 work_folder(task), &rendezvous, &start, err) < 0)
 		return err->code == E2BIG
@@ -112,6 +114,22 @@ static int write_start(struct task *task, const struct container_place *place,
 		return -1;
 	return spool_write(task->services->spool, &task->id, SPOOL_IN,
 			   "start.new", start.data, start.size, err);
+}
+
+int task_give_secrets(struct task *task, struct error *err)
+{
+	owned(secret_buffer_clear) struct buffer records;
+
+	buffer_init(&records, INIT_START_MAX);
+	if (task->secrets_fd >= 0 || !task_secrets_any(&task->spec))
+		return 0;
+	if (task_secrets_add(&task->spec, task->services->registries, &records,
+			     err) < 0)
+		return -1;
+	task->secrets_fd =
+		spool_pipe(task->services->spool, &task->id, SECRETS_PIPE,
+			   records.data, records.size, err);
+	return task->secrets_fd < 0 ? -1 : 0;
 }
 
 static bool is_released(const struct task *task)
@@ -192,7 +210,11 @@ void step_release(struct task *task, pid_t pid)
 				task_refuse(task, holder, &err);
 			return;
 		}
-		if (spool_release(task->services->spool, &task->id, &err) < 0) {
+		if ((holder > 0 &&
+		     spool_note_init(task->services->spool, &task->id, holder,
+				     &err) < 0) ||
+		    task_give_secrets(task, &err) < 0 ||
+		    spool_release(task->services->spool, &task->id, &err) < 0) {
 			task_refuse(task, holder, &err);
 			return;
 		}

@@ -158,6 +158,7 @@ static struct task *task_make(const struct task_services *services,
 	task->id = *id;
 	task->port_fd = -1;
 	task->build_fd = -1;
+	task->secrets_fd = -1;
 	randombytes_buf(random, sizeof(random));
 	snprintf(task->init_path, sizeof(task->init_path),
 		 CONTAINER_INIT_PREFIX "%016" PRIx64 "%016" PRIx64, random[0],
@@ -262,6 +263,8 @@ void task_free(struct task *task)
 	gang_ssh_free(task->ssh);
 	if (task->port_fd >= 0)
 		close(task->port_fd);
+	if (task->secrets_fd >= 0)
+		close(task->secrets_fd);
 	strings_clear(&task->image_argv);
 	codec_clear(&task_spec_schema, &task->spec);
 	codec_clear(&task_spec_schema, &task->filled);

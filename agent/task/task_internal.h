@@ -84,8 +84,9 @@ struct task {
 	sd_event_source *soon;   /* next inspect after the record was seen */
 	uint32_t look_ms;
 	unsigned int retries;
-	int build_fd; /* stream of a build's output; -1: closed */
-	int port_fd;  /* holds the rendezvous port until the start */
+	int build_fd;   /* stream of a build's output; -1: closed */
+	int port_fd;    /* holds the rendezvous port until the start */
+	int secrets_fd; /* of the pipe, until regatta-init has read it */
 	uint32_t port;
 	cJSON *request; /* while it starts: what release_check.h compares */
 	struct resolved_paths paths; /* the same */
@@ -98,11 +99,10 @@ struct task {
 	struct gang_ssh *ssh; /* while the command runs; NULL: not requested */
 	char reason[200];     /* why it was stopped, in words; or "" */
 	char init_path[CONTAINER_INIT_SIZE]; /* if this agent creates it */
-	bool engine_started;  /* the engine reports that it runs */
-	bool forged;          /* another file was in the record's place */
-	bool evidence_stops;  /* tools may pause the processes */
-	bool secrets_dropped; /* from its start file */
-	bool aborted;         /* its stacks were requested before the stop */
+	bool engine_started; /* the engine reports that it runs */
+	bool forged;         /* another file was in the record's place */
+	bool evidence_stops; /* tools may pause the processes */
+	bool aborted;        /* its stacks were requested before the stop */
 	struct exit_status outcome;
 	struct strings ulimits; /* of the command, by the record */
 	struct rank_end *ends;  /* of its processes, by the record */
@@ -150,6 +150,12 @@ bool step_allowed(struct task *task, const struct container_place *place,
  * its process 1, as the engine reports it; 0: only if regatta-init shows it.
  */
 void step_release(struct task *task, pid_t pid);
+
+/* Put its secrets, if it has any, into the pipe that regatta-init reads. Done
+ * once.
+ */
+#define SECRETS_PIPE "secrets" /* in SPOOL_IN */
+int task_give_secrets(struct task *task, struct error *err);
 
 /* Start to pass commands that its ranks run by ssh to the other nodes. */
 void step_carry_commands(struct task *task);

@@ -62,7 +62,8 @@ like "$err" "env.HF_TOKEN looks like a secret" "a careless variable is told"
 ok '[[ $err != *env.PLAIN* ]]' "others are not"
 ok 'wait_job $JOB running 30' "its job runs"
 must wait_for '[[ -s $BED/host/env ]]' 20
-is "$(cat "$BED/host/start")" "" "it finds nothing in the file that it started from"
+ok '! grep -qaE "$first|$second|$third|$fourth" "$BED/host/start"' \
+	"it finds none in the file that it started from"
 is "$(grep -E '^(WANDB_API_KEY|OTHER|THIRD)=' "$BED/host/env" | sort)" \
 	"$(printf '%s\n' "OTHER=$second" "THIRD=$third" "WANDB_API_KEY=$first")" \
 	"the command has them, without the line's end"

@@ -462,8 +462,10 @@ static void test_ranks(void)
 static void test_secrets(void)
 {
 	static const char script[] = "cat $LAB/A; echo; stat -c %a $LAB/A";
+	static const char twice[] = "secret=A=b=c\0env=B=d=\0";
 	char head[500];
 	struct box box;
+	int pipe;
 
 	box_init(&box);
 	snprintf(head, sizeof(head), "env=LAB=%s\nsecret=A=b=c\nsecret=B=\n",
@@ -473,6 +475,25 @@ static void test_secrets(void)
 	is_int(box_run(&box), 0, "a command reads its secrets");
 	is_log(&box, 0, "b=c\n400\n", "which nobody else may");
 	ok(access(box_path(&box, "secrets/B"), F_OK) == 0, "an empty one, too");
+	box_clear(&box);
+
+	box_init(&box);
+	snprintf(head, sizeof(head), "env=LAB=%s\nsecrets=1\n",
+		 box_path(&box, "secrets"));
+	ok(mkdir(box_path(&box, "secrets"), 01777) == 0 &&
+		   mkfifo(box_path(&box, "in/secrets"), 0444) == 0,
+	   "a pipe for them");
+	box_script(&box, head, "cat $LAB/A; echo $B");
+	ok(box_begin(&box), "regatta-init waits for them");
+	/* An agent ends before it reads; the next one says it twice. */
+	pipe = open(box_path(&box, "in/secrets"), O_RDWR | O_NONBLOCK);
+	ok(write(pipe, twice, sizeof(twice)) == sizeof(twice) &&
+		   write(pipe, twice, sizeof(twice)) == sizeof(twice),
+	   "an agent writes, and another one again");
+	is_int(box_end(&box), 0, "then the command begins");
+	close(pipe);
+	is_log(&box, 0, "b=cd=\n", "with each of them once");
+	ok(access(box_path(&box, "out/read"), F_OK) == 0, "which is told");
 	box_clear(&box);
 
 	box_init(&box);

@@ -120,7 +120,7 @@ static void giving(void)
 	is_int(task_secrets_add(&spec, &registries, &out, &err), 0,
 	       "a node opens what is sealed for it: %s", err.text);
 	ok(out.size == sizeof("env=A=hunter 2=\n${RANK}") +
-				   sizeof("secret=B=hunter 2=\n${RANK}") &&
+				   sizeof("secret=B=hunter 2=\n${RANK}") + 1 &&
 		   !strcmp(out.data, "env=A=hunter 2=\n${RANK}") &&
 		   !strcmp(out.data + strlen(out.data) + 1,
 			   "secret=B=hunter 2=\n${RANK}"),

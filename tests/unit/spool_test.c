@@ -8,7 +8,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 static char state[64];
 
@@ -166,6 +168,71 @@ static void specs_that_are_none(void)
 	ok(!there("13.1.0"), "with all that is in it");
 }
 
+/* A process that locks the file `started`, as regatta-init does. */
+static pid_t locker_begin(int command)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	int said[2], fd;
+	char ready;
+	pid_t pid;
+
+	if (pipe(said) < 0)
+		abort();
+	pid = fork();
+	if (pid == 0) {
+		fd = open(path_of("14.1.0/out/started"), O_RDWR | O_CREAT,
+			  0644);
+		if (fcntl(fd, command, &lock) < 0 || write(said[1], "", 1) < 0)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(said[1]);
+	if (read(said[0], &ready, 1) != 1)
+		abort();
+	close(said[0]);
+	return pid;
+}
+
+static void locker_end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* Who has the lock is regatta-init, until a command may have it. */
+static void holders(struct spool *spool)
+{
+	static const struct task_id id = { 14, 1, 0 };
+	struct task_spec spec = spec_of(&id);
+	pid_t pid, other;
+
+	if (spool_create(spool, &spec, NULL) < 0)
+		abort();
+	is_int(spool_holder(spool, &id), 0, "nobody lives");
+	pid = locker_begin(F_SETLK);
+	is_int(spool_holder(spool, &id), pid, "regatta-init does");
+	put("14.1.0/in/start", "");
+	is_int(spool_holder(spool, &id), 0,
+	       "of a command that is released a lock says nothing");
+	is_int(spool_note_init(spool, &id, pid, NULL), 0,
+	       "an agent has looked at it before");
+	is_int(spool_holder(spool, &id), pid, "then it is known");
+	unlink(path_of("14.1.0/out/started"));
+	other = locker_begin(F_SETLK);
+	is_int(spool_holder(spool, &id), pid, "whoever has such a lock");
+	locker_end(pid);
+	is_int(spool_holder(spool, &id), 0, "and known to have ended");
+	locker_end(other);
+	other = locker_begin(F_OFD_SETLK);
+	is_int(spool_holder(spool, &id), 0, "though a lock has no process");
+	locker_end(other);
+	put("14.1.0/host/init", "1 1");
+	is_int(spool_holder(spool, &id), 0,
+	       "a process that got its number is another");
+	is_int(remove_whole(spool, &id, NULL), 0, "it can be removed");
+}
+
 /* The folder out/ is full of what strangers made. */
 static void hostile_records(struct spool *spool)
 {
@@ -284,6 +351,7 @@ static void hostile_output(void)
 {
 	owned(spool_free) struct spool *spool = open_spool();
 
+	holders(spool);
 	hostile_records(spool);
 	hostile_streams(spool);
 	own_streams(spool);

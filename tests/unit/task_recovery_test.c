@@ -43,6 +43,8 @@ static pid_t hidden_new(const struct world *world)
 	if (pid < 0 || read(said[0], &ready, 1) != 1)
 		abort();
 	close(said[0]);
+	if (spool_note_init(world->spool, &world_task, pid, NULL) < 0)
+		abort();
 	return pid;
 }
 
