@@ -240,6 +240,7 @@ static int race_skip_rest(struct jobs *jobs, struct race_sweep *sweep)
 static int race_sweep_settle(struct jobs *jobs, struct race_sweep *sweep,
 			     struct error *err)
 {
+	race_sort_heats(sweep);
 	for (size_t i = 0; i < sweep->races_count; i++) {
 		int rc;
 

@@ -104,6 +104,11 @@ static int race_find_group(struct race_sweep *sweep,
 	for (*race = 0; *race < sweep->races_count; ++*race)
 		if (!strcmp(sweep->races[*race].group, group))
 			return 0;
+	if (sweep->races_count == RACES_MAX)
+		return error_set(err, E2BIG,
+				 "race: `per` makes more than %d races, which "
+				 "is the limit",
+				 RACES_MAX);
 	grown = reallocarray(sweep->races, sweep->races_count + 1,
 			     sizeof(*grown));
 	if (!grown)
@@ -128,12 +133,22 @@ static int race_find_group(struct race_sweep *sweep,
 	return 0;
 }
 
-/* Is one cell's heat before the other's? */
-static bool heat_before(const struct race_entry *a, const struct race_entry *b)
+static int compare_heats(const void *one, const void *other)
 {
+	const struct race_entry *a = one, *b = other;
+
 	if (a->order < b->order || a->order > b->order)
-		return a->order < b->order;
-	return a->cell_index < b->cell_index;
+		return a->order < b->order ? -1 : 1;
+	return a->cell_index < b->cell_index ? -1
+					     : a->cell_index > b->cell_index;
+}
+
+void race_sort_heats(struct race_sweep *sweep)
+{
+	if (!sweep->sorted && sweep->count)
+		qsort(sweep->entries, sweep->count, sizeof(*sweep->entries),
+		      compare_heats);
+	sweep->sorted = true;
 }
 
 static int entry_add(struct race_sweep *sweep, uint64_t cell_index,
@@ -145,7 +160,6 @@ static int entry_add(struct race_sweep *sweep, uint64_t cell_index,
 				    .order = spec->race.order };
 	struct race_entry *grown =
 		reallocarray(sweep->entries, sweep->count + 1, sizeof(*grown));
-	size_t at = sweep->count;
 
 	if (!grown)
 		return error_nomem(err, "race");
@@ -165,10 +179,8 @@ static int entry_add(struct race_sweep *sweep, uint64_t cell_index,
 	}
 	entry.row.needs = race_needs_of(&spec->measure, &spec->layout);
 	entry.row.needs.rest = entry.rest;
-	for (; at && heat_before(&entry, &grown[at - 1]); at--)
-		grown[at] = grown[at - 1];
-	grown[at] = entry;
-	sweep->count++;
+	grown[sweep->count++] = entry;
+	sweep->sorted = false;
 	return 0;
 }
 

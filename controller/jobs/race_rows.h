@@ -45,14 +45,18 @@ struct race_sweep {
 	struct race_entry *entries; /* in the order of their heats */
 	size_t count;
 	uint32_t active; /* jobs */
+	bool sorted;     /* the entries stand in the order of their heats */
 	bool due;
 	TAILQ_ENTRY(race_sweep) by_due;
 };
 
 #define RACE_CELLS_MAX 10000 /* of a sweep */
+#define RACES_MAX 100        /* of a sweep */
 
 /* NULL: the sweep has no race, or no job of it is active. */
 struct race_sweep *race_sweep_find(const struct jobs *jobs, uint64_t id);
+void race_sort_heats(struct race_sweep *sweep);
+
 /* List it in jobs->races_due, or take it off; forget it. */
 void race_sweep_due(struct jobs *jobs, struct race_sweep *sweep, bool due);
 void race_sweep_drop(struct jobs *jobs, struct race_sweep *sweep);
