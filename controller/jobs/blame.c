@@ -56,6 +56,40 @@ static bool job_is_at_fault(struct job *job, const struct node *node,
 	return found;
 }
 
+static const char *without_node(const char *text, const char *name)
+{
+	size_t length = strlen(name);
+
+	return !strncmp(text, name, length) && text[length] == ':'
+		       ? text + length + 1
+		       : text;
+}
+
+/* Did another job of the sweep fail with the same words on another node, and
+ * none of them begin since? Then it is the sweep's fault.
+ */
+static bool sweep_is_at_fault(struct job *job, struct node *node,
+			      enum failure failure, const char *text)
+{
+	struct blamed *last = &job->jobs->blamed[job->sweep % BLAMED_SWEEPS];
+	struct blamed now = { .sweep = job->sweep,
+			      .node = node,
+			      .failure = failure };
+
+	snprintf(now.text, sizeof(now.text), "%s",
+		 without_node(text ? text : "", node_name(node)));
+	if (last->sweep != now.sweep || last->failure != now.failure ||
+	    strcmp(last->text, now.text) != 0) {
+		*last = now;
+		return false;
+	}
+	if (last->node != node && !last->own) {
+		node_forgiven(job->jobs->nodes, last->node, failure);
+		last->own = true;
+	}
+	return last->own;
+}
+
 void blame_node(struct job *job, struct node *node, enum failure failure,
 		int64_t code, const char *text)
 {
@@ -65,6 +99,8 @@ void blame_node(struct job *job, struct node *node, enum failure failure,
 	if (job->failure || !failure_infrastructure(failure))
 		return;
 	own |= job_is_at_fault(job, node, failure);
+	own |= failure != FAILURE_NODE_LOST &&
+	       sweep_is_at_fault(job, node, failure, text);
 	if (!own)
 		node_failed(job->jobs->nodes, node, failure, text);
 	blame_avoid(job, node, failure);
@@ -73,6 +109,11 @@ void blame_node(struct job *job, struct node *node, enum failure failure,
 
 void blame_none(const struct task *task, bool ended)
 {
+	struct blamed *last =
+		&task->job->jobs->blamed[task->job->sweep % BLAMED_SWEEPS];
+
+	if (last->sweep == task->job->sweep)
+		last->sweep = 0;
 	node_succeeded(task->job->jobs->nodes, task_node(task), ended);
 }
 

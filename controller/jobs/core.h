@@ -18,6 +18,17 @@ struct store;
 struct sweep_images;
 struct sweep_logins;
 
+/* A failure of a sweep's job, for which a node may be blamed. */
+struct blamed {
+	uint64_t sweep; /* 0: none */
+	struct node *node;
+	enum failure failure;
+	char text[160];
+	bool own; /* it was the sweep's own fault */
+};
+
+#define BLAMED_SWEEPS 64
+
 struct jobs {
 	/* jobs.c: from its config, and the modules that it uses. */
 	const struct job_effects *effects;
@@ -42,6 +53,8 @@ struct jobs {
 	/* race.c: a tsearch(3) tree; sweeps whose races must be judged. */
 	void *races;
 	TAILQ_HEAD(, race_sweep) races_due;
+	/* blame.c: the last failure that counted against a node, by sweep. */
+	struct blamed blamed[BLAMED_SWEEPS];
 	/* gang.c */
 	bool schedule_due;
 	/* failure_budget.c: a tsearch(3) tree; one of them stops its sweep. */

@@ -85,6 +85,18 @@ is "$(job_get "$JOB" '"\(.attempt) \(.failure)"')" "2 preflight" \
 	"what no node has is looked for on each, once"
 is "$(nodes_get '.[].health')" $'null\nnull' "and counts against none"
 
+# A container that no node can create, without a second attempt.
+must submit_tool nowhere workdir=/tool retries=0 repeat=12 print 1
+must wait_sweep "$SWEEP" 60
+is "$(jobs_get "$SWEEP" 'map(.failure) | unique | .[]')" create \
+	"a folder that is a file: no job of the sweep starts"
+is "$(nodes_get '[.[].health.probation_ms // empty]')" '[]' \
+	"no node is on probation for it"
+ok '(( $(nodes_get "[.[].health.create // 0] | add") <= 1 ))' \
+	"and only the first counts, until another node has it, too"
+must submit_tool honest nodes=2 print 1
+must wait_job "$JOB" completed 30
+
 # An engine that hangs while its node resolves the image of a sweep.
 engine_freeze e1
 must submit_tool frozen repeat=2 print 10
