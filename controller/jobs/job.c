@@ -572,6 +572,8 @@ static void gang_read_descriptions(struct gang *gang,
 	format = log_reader_format(gang);
 	if (format && format->log)
 		gang->own_rules = log_formats_compile(gang->catalog, format);
+	if (gang->own_rules)
+		extract_rules_limit(gang->own_rules);
 }
 
 int job_make_gang(struct job *job, struct error *err)

@@ -307,6 +307,9 @@ int extract_finish(struct extract *extract, struct error *err)
 	    !extract->steps.epochs.from_zero && !extract->remark_count)
 		rc = remark_add(&extract->remarks, &extract->remark_count,
 				SAID(BEGINS_LATE, ), err);
+	if (rc == 0 && extract_rules_given_up(extract->rules))
+		rc = remark_add(&extract->remarks, &extract->remark_count,
+				SAID(RULES_SLOW, ), err);
 	if (rc == 0 && extract->meaning && !extract->remark_count)
 		rc = open_figures(meaning_found(extract->meaning),
 				  &extract->steps, &extract->remarks,

@@ -272,6 +272,11 @@ static const struct {
 		  "line to create rules",
 		  "对日志运行 `regatta extract` 可查找其他格式；加上 "
 		  "--learn 和这一行中的值可生成规则" } },
+	[REMARK_RULES_SLOW] = {
+		"rules-slow",
+		{ "the log rules of the sweep are too slow: their searches were "
+		  "given up; make their expressions simpler",
+		  "测试计划的日志规则太慢：已放弃匹配；请简化其表达式" } },
 	[REMARK_BY_MEANING] = {
 		"by-meaning",
 		{ "no format is known for this log; its names were read by "

@@ -467,6 +467,32 @@ static void test_costly(void)
 }
 
 /* Each step of a log that counts down comes before all others. */
+/* Two thousand lines that take more than a millisecond each. */
+static void test_stranger(void)
+{
+	struct extract_rules *rules =
+		rules_of("rules:\n- match: 'step=(?<step>\\d+) (?:a|a|a)*!N'\n",
+			 NULL);
+	char text[2000 * 32 + 1];
+	struct extract *extract;
+	const struct remark *remarks;
+	size_t count = 0, used = 0;
+
+	for (int i = 0; i < 2000; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+					 "step=%04d aaaaaaaaaaaaaaaa !N\n",
+					 i);
+	extract_rules_limit(rules);
+	extract = read_text(rules, text, used, used);
+	remarks = extract_remarks(extract, &count);
+	ok(extract_rules_given_up(rules) && count == 1 &&
+		   !strcmp(remarks[0].code, "rules-slow") &&
+		   extract_losses(extract)->match_limits < 1500,
+	   "a stranger's costly rules are given up, with a remark");
+	extract_free(extract);
+	extract_rules_free(rules);
+}
+
 static void test_counting_down(void)
 {
 	enum { STEPS = 40000 };
@@ -631,6 +657,7 @@ int main(void)
 	test_long();
 	test_refusals();
 	test_costly();
+	test_stranger();
 	test_counting_down();
 	test_literals();
 	test_search();

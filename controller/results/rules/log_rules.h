@@ -147,6 +147,14 @@ struct extract_rules *extract_rules_new(const struct value *const *logs,
 void extract_rules_free(struct extract_rules *rules);
 OWNED_POINTER(struct extract_rules, extract_rules_free)
 
+/* Rules of a stranger: give up all searches once slow ones, of more than 20 us,
+ * took RULES_PATIENCE_US of CPU time. An expression can take a second for a
+ * hundred lines.
+ */
+#define RULES_PATIENCE_US 500000
+void extract_rules_limit(struct extract_rules *rules);
+bool extract_rules_given_up(const struct extract_rules *rules);
+
 /* Does a rule capture `finished`? Then the log says when training is complete.
  */
 bool extract_rules_finish(const struct extract_rules *rules);

@@ -3,10 +3,13 @@
 #include "controller/results/rules/rules.h"
 
 #include "controller/results/rules/dict.h"
+#include "protocol/base/clock.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
+
+#define SEARCH_SLOW_US 20
 
 /* Collects, checks and sorts the values of one match. */
 
@@ -332,6 +335,23 @@ struct span {
 	size_t to;
 };
 
+/* pcre2_match() of the record, from start on. */
+static int search_at(struct matching *matching, const struct rule *rule,
+		     size_t start)
+{
+	struct extract_rules *rules = matching->rules;
+	int64_t began = rules->limited ? clock_cpu_us() : 0, took;
+	int rc = pcre2_match(rule->code, (PCRE2_SPTR)matching->text,
+			     matching->size, start, 0, rules->match,
+			     rules->context);
+
+	if (rules->limited) {
+		took = clock_cpu_us() - began;
+		rules->slow_us += took > SEARCH_SLOW_US ? took : 0;
+	}
+	return rc;
+}
+
 /* Find the next match of the rule's expression after the last one (NULL: the
  * first): 1; 0: none, or a limit was reached.
  */
@@ -346,10 +366,9 @@ static int search(struct matching *matching, const struct rule *rule,
 					       : last->to + 1;
 	int rc;
 
-	if (start > matching->size)
+	if (start > matching->size || extract_rules_given_up(rules))
 		return 0;
-	rc = pcre2_match(rule->code, (PCRE2_SPTR)matching->text, matching->size,
-			 start, 0, rules->match, rules->context);
+	rc = search_at(matching, rule, start);
 	if (rc < 0) {
 		*matching->limits += rc != PCRE2_ERROR_NOMATCH;
 		return 0;
@@ -574,7 +593,8 @@ int rules_match(struct extract_rules *rules, struct fields *names,
 				     .arg = arg,
 				     .limits = limits };
 
-	if (rules_next(rules, text, text + size) == text + size)
+	if (extract_rules_given_up(rules) ||
+	    rules_next(rules, text, text + size) == text + size)
 		return 0;
 	for (size_t i = 0; i < rules->count; i++) {
 		const struct rule *rule = &rules->rules[i];

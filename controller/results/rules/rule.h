@@ -116,6 +116,8 @@ struct extract_rules {
 	pcre2_match_context *context;
 	pcre2_jit_stack *stack;
 	char plain[EXTRACT_LINE_MAX];
+	bool limited;    /* extract_rules_limit() */
+	int64_t slow_us; /* CPU time of slow searches */
 };
 
 /* Compile one rule of a description into *rule, which must be zeroed. The

@@ -48,6 +48,16 @@ static bool matches_any(const struct strings *patterns, const char *text)
 	return false;
 }
 
+void extract_rules_limit(struct extract_rules *rules)
+{
+	rules->limited = true;
+}
+
+bool extract_rules_given_up(const struct extract_rules *rules)
+{
+	return rules->slow_us > RULES_PATIENCE_US;
+}
+
 bool extract_rules_file(const struct extract_rules *rules, const char *path)
 {
 	return matches_any(&rules->streams, path);
