@@ -272,26 +272,54 @@ static int finish_cause(struct causes *causes, const struct clean *line)
 	return 0;
 }
 
+/* An exception that only the launcher's report has. */
+static int take_reported(struct causes *causes, const struct clean *line,
+			 const struct process_end *end)
+{
+	struct failure_hit hit;
+
+	if (!failure_patterns_find(causes->patterns, FAILURE_CAUSE,
+				   &causes->pairs, line->text, line->size, true,
+				   &hit) ||
+	    !hit.meaning->traceback)
+		return 0;
+	if (take_cause(causes, &hit, line) < 0)
+		return -1;
+	for (size_t i = 0; i < causes->count; i++)
+		if (causes->all[i].line_number == causes->number) {
+			causes->all[i].quoted = end;
+			causes->all[i].reported = true;
+		}
+	return 0;
+}
+
 /* torchrun quotes the exception of each process, indented by two spaces. Of
  * processes that failed within one second it calls any the first.
  */
-static void take_quote(struct causes *causes, const struct clean *line)
+static int take_quote(struct causes *causes, const struct clean *line,
+		      bool reach)
 {
 	const struct process_ends *ends = &causes->ends;
+	struct clean quote = { .text = line->text + 2, .size = line->size - 2 };
 	const struct process_end *end;
+	bool known = false;
 
 	if (!ends->count || line->size < 3 ||
 	    memcmp(line->text, "  ", 2) != 0 || line->text[2] == ' ')
-		return;
+		return 0;
 	end = &ends->entries[ends->count - 1];
 	for (size_t i = 0; i < causes->count; i++) {
 		struct cause *cause = &causes->all[i];
 
-		if ((!cause->quoted || end->root) &&
-		    strlen(cause->line) == line->size - 2 &&
-		    !memcmp(cause->line, line->text + 2, line->size - 2))
+		if (strlen(cause->line) != quote.size ||
+		    memcmp(cause->line, quote.text, quote.size) != 0)
+			continue;
+		known = true;
+		if (!cause->quoted || end->root)
 			cause->quoted = end;
 	}
+	quote.rank = end->rank;
+	return known || !reach ? 0 : take_reported(causes, &quote, end);
 }
 
 /* Is the line a part of a traceback? Paddle's summary ends one, too. */
@@ -343,7 +371,8 @@ static int causes_take_line(struct causes *causes, struct clean *line)
 	if (causes_in_help(causes, line))
 		return 0;
 	take_fact(causes, line);
-	take_quote(causes, line);
+	if (take_quote(causes, line, reach) < 0)
+		return -1;
 	if (causes->unfinished && finish_cause(causes, line) < 0)
 		return -1;
 	if (causes_find_hit(causes, FAILURE_IGNORE, line, &hit))

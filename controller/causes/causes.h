@@ -53,6 +53,7 @@ struct cause {
 	char host[END_HOST_MAX];
 	const struct process_end *quoted; /* the launcher's report that quotes
 					     it, or NULL */
+	bool reported;                    /* only that report has it */
 };
 
 struct diagnosis {

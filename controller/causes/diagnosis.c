@@ -60,6 +60,9 @@ static bool is_better(const struct cause *one, const struct cause *other)
 {
 	if (one->meaning->order != other->meaning->order)
 		return one->meaning->order < other->meaning->order;
+	if (one->reported && other->reported &&
+	    one->quoted->root != other->quoted->root)
+		return one->quoted->root;
 	return one->line_number < other->line_number;
 }
 

@@ -359,6 +359,31 @@ static const struct {
 	  TRACEBACK "OSError: (External)  Nccl error, unhandled cuda error\n",
 	  "communication", 2, 5,
 	  "OSError: (External)  Nccl error, unhandled cuda error" },
+	{ "an exception that only the launcher's report has",
+	  "E0101 api.py:874] failed (exitcode: 1) local_rank: 0 (pid: 4)\n"
+	  "fit.py FAILED\nFailures:\n[1]:\n"
+	  "  time      : 2026-01-02_03:04:06\n  host      : oak3\n"
+	  "  rank      : 3 (local_rank: 3)\n  exitcode  : 1 (pid: 7)\n"
+	  "  traceback : Traceback (most recent call last):\n"
+	  "    File \"/app/fit.py\", line 3, in f\n  KeyError: 'oar'\n"
+	  "Root Cause (first observed failure):\n[0]:\n"
+	  "  time      : 2026-01-02_03:04:05\n  host      : oak3\n"
+	  "  rank      : 2 (local_rank: 2)\n  exitcode  : 1 (pid: 6)\n"
+	  "  traceback : Traceback (most recent call last):\n"
+	  "    File \"/app/fit.py\", line 4, in f\n  ValueError: no rowers\n",
+	  "error", 2, 20, "ValueError: no rowers" },
+	{ "peers that did not come",
+	  TRACEBACK "torch.distributed.DistStoreError: Timed out after 901 "
+	  "seconds waiting for clients. 3/4 clients joined.\n",
+	  "communication", -1, 4,
+	  "torch.distributed.DistStoreError: Timed out after 901 seconds "
+	  "waiting for clients. 3/4 clients joined." },
+	{ "a program of another machine", "exec /app/fit: exec format error\n",
+	  "other", -1, 1, "exec /app/fit: exec format error" },
+	{ "the memory of a device in Chinese", "设备 3 显存不足\n",
+	  "device-oom", -1, 1, "设备 3 显存不足" },
+	{ "a panic", "panic: no oar\n\ngoroutine 1 [running]:\n",
+	  "error", -1, 1, "panic: no oar" },
 	{ "nothing at all", "", NULL, -1, -1, NULL },
 };
 /* clang-format on */
