@@ -161,7 +161,7 @@ static bool worth_reading(const struct extract *extract,
 			  struct line_marks *marks, const char *at,
 			  const char *stop, const char *end)
 {
-	if (extract->meaning && meaning_in_table(extract->meaning))
+	if (extract->meaning && meaning_reads_all(extract->meaning))
 		return true;
 	if (marks->match < at)
 		marks->match = rules_next(extract->rules, at, end);

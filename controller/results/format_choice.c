@@ -85,7 +85,8 @@ static uint64_t score(const struct format_fit *fit)
 }
 
 /* Is the reading by meaning, a, better than that by a format's own rules? It
- * reads much more, or also what a format leaves out that takes any dict.
+ * reads much more, or also losses, or what a format leaves out that takes any
+ * dict.
  */
 static bool meaning_is_better(const struct format_fit *a,
 			      const struct format_fit *b)
@@ -93,6 +94,7 @@ static bool meaning_is_better(const struct format_fit *a,
 	if (a->takes_any)
 		return !b->steps;
 	return (score(a) && a->steps > MUCH_MORE * b->steps) ||
+	       (!b->losses && a->losses && score(a) >= score(b)) ||
 	       (b->takes_any && score(a) >= score(b) &&
 		a->figures > b->figures);
 }
@@ -139,6 +141,8 @@ static struct format_fit fit_of(const struct format_choice *choice,
 	fit.named =
 		count && !fit.counted && record_has(&records[0], RECORD_LOSS);
 	fit.contradictions = extract_contradictions(choice->extracts[format]);
+	for (size_t i = 0; figures && i < count; i++)
+		fit.losses += record_has(&records[i], RECORD_LOSS);
 	if (figures)
 		fit.figures = count_figures(records, count);
 	return fit;

@@ -5,7 +5,8 @@
  * so that a long log is read at the speed of one format. The format that reads
  * most steps without contradictions is chosen, one that counts lines only if it
  * reads many times as many; of equal ones the one that reads more figures, then
- * the one with fewer rules. What a restart prints again is no contradiction.
+ * the one with fewer rules. The reader by meaning is the last, unless the
+ * others miss what it finds. What a restart prints again is no contradiction.
  */
 #ifndef CONTROLLER_RESULTS_FORMAT_CHOICE_H
 #define CONTROLLER_RESULTS_FORMAT_CHOICE_H
@@ -40,11 +41,12 @@ struct format_fit {
 	uint64_t steps;
 	uint64_t contradictions;
 	uint64_t figures; /* losses, times and rates of the steps */
-	size_t rules;     /* of the format */
-	bool by_meaning;  /* it has none: the reader by meaning */
-	bool takes_any;   /* lines with a loss, even without a step */
-	bool named;       /* its steps have a loss, and the log names them */
-	bool counted;     /* its steps are lines that were counted */
+	uint64_t losses;
+	size_t rules;    /* of the format */
+	bool by_meaning; /* it has none: the reader by meaning */
+	bool takes_any;  /* lines with a loss, even without a step */
+	bool named;      /* its steps have a loss, and the log names them */
+	bool counted;    /* its steps are lines that were counted */
 };
 
 /* The formats that read steps, or other figures, best first; returns how many.

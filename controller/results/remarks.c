@@ -290,6 +290,11 @@ static const struct {
 		"steps-counted",
 		{ "the log names no steps: each line counts as one step",
 		  "日志没有步号：每行算作一步" } },
+	[REMARK_STEPS_NAMELESS] = {
+		"steps-nameless",
+		{ "the numbers taken as steps have no name: they may count "
+		  "something else, such as samples",
+		  "作为步号的数字没有名称：它们可能是其他计数，例如样本数" } },
 	[REMARK_BEGINS_LATE] = {
 		"begins-late",
 		{ "the log begins in a later epoch: how many steps came "

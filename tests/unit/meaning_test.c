@@ -72,8 +72,26 @@ static const struct {
 	  1, 7, { 0.75, NONE, NONE, NONE, NONE, NONE } },
 	{ "samples of an epoch", "Train Epoch: 1 [640/60000 (1%)]\tLoss: 2.25\nTrain Epoch: 1 [1280/60000 (2%)]\tLoss: 2.125\n",
 	  2, 2, { 2.125, NONE, NONE, NONE, NONE, NONE } },
-	{ "a step between the name and its value", "Loss at step 100: 2.5\n",
-	  0, 0, { 0 } },
+	{ "a step between the name and its value", "Loss at step 100: 2.5\nTraining loss (for one batch) at step 200: 2.25\nValidation loss at step 300: 9\n",
+	  2, 200, { 2.25, NONE, NONE, NONE, NONE, NONE } },
+	{ "a number alone in brackets", "I0203 writer.py:48] [100] steps_per_second=4, train_loss=2.5\nI0203 writer.py:48] [200] steps_per_second=5, train_loss=2.25\n",
+	  2, 200, { 2.25, 200, NONE, NONE, NONE, NONE } },
+	{ "an epoch and a step in brackets", "[1,  2000] loss: 2.5\n[1,  4000] loss: 2.25\n[2,  2000] loss: 2\n",
+	  3, 6000, { 2, NONE, NONE, NONE, NONE, NONE } },
+	{ "a process's number and a step in brackets", "[4121] [ 10/500] loss 2.5\n",
+	  1, 10, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "a bar that replaces another in its line", "  1%|#| 1/100 [00:03<05:10,  3s/it]  3%|#| 3/100 [00:09<05:00,  2s/it]  {'loss': 2.5}\n",
+	  1, 3, { 2.5, 2000, NONE, NONE, NONE, NONE } },
+	{ "processes by their numbers in the line", "INFO (1/2) Epoch 1, batch 50, loss[loss=9, over 12.00 frames]\nINFO (0/2) Epoch 1, batch 50, loss[loss=2.5, over 11.00 frames]\n",
+	  1, 50, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "a unit of a name that is unknown", "step 5 loss 2.5 reserved 50.5 GB tgs: 2700\n",
+	  1, 5, { 2.5, NONE, NONE, NONE, 2700, NONE } },
+	{ "an object with a line for each member", "{\n  \"global_step\": 20,\n  \"history\": [\n    {\n      \"loss\": 2.5,\n      \"step\": 10\n    },\n    {\n      \"loss\": 2.25,\n      \"step\": 20\n    }\n  ]\n}\n",
+	  2, 20, { 2.25, NONE, NONE, NONE, NONE, NONE } },
+	{ "an object in an object", "{\n  \"step\": 10,\n  \"train\": {\n    \"loss\": 2.5\n  }\n}\n",
+	  1, 10, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "an object that is cut off", "{\n  \"step\": 7,\nstep 10 loss 2.5\n",
+	  1, 10, { 2.5, NONE, NONE, NONE, NONE, NONE } },
 	{ "a time with a zone, and the rank of a process", "ts=2025-06-01T08:00:00Z rank0 step=5 loss=2.5\n",
 	  1, 5, { 2.5, NONE, NONE, NONE, NONE, NONE } },
 	{ "a range of steps", "Epoch[0] Batch [0-50]\tSpeed: 2500 samples/sec\tloss=2.5\n",
@@ -214,6 +232,8 @@ int main(void)
 		check_remarks("step 1 loss 2\n", "by-meaning ");
 		check_remarks("epoch 1 loss 2\n", "by-meaning steps-epochs ");
 		check_remarks("loss 2 lr 0.1\n", "by-meaning steps-counted ");
+		check_remarks("loss: 2 [   64/6000]\n",
+			      "by-meaning steps-nameless ");
 		check_remarks("[3/90][250/1000] loss 2\n",
 			      "by-meaning begins-late ");
 		check_remarks("step 1 loss 2 time 9\n",

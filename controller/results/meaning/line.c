@@ -14,6 +14,10 @@ void line_begin(struct line_reading *line)
 {
 	line->unnamed_count = 0;
 	line->other = line->section = line->bar = false;
+	line->leads = line->nameless = line->loss_next = false;
+	line->alone_open = false;
+	line->alone_count = 0;
+	line->rank = -1;
 	for (size_t i = 0; i < LINE_VALUES; i++)
 		line->picks[i].has = false;
 }
@@ -244,6 +248,33 @@ static void put_named(struct line_reading *line,
 	}
 }
 
+/* "[100] loss=2.5", "[1, 2000] loss: 2.5" */
+static void put_alone(struct line_reading *line,
+		      const struct notation_item *item,
+		      const struct line_pick *pick)
+{
+	bool opened = line->alone_open;
+
+	line->alone_open = false;
+	if (line->alone_count || !is_whole(item->number))
+		return;
+	if (opened && !item->bracket && item->closes) {
+		line->alone[1] = *pick;
+		line->alone_count = 2;
+	} else if (item->bracket == '[') {
+		line->alone[0] = *pick;
+		line->alone_count = item->closes;
+		line->alone_open = !item->closes && item->begins;
+	}
+}
+
+/* Does it say where in the training it is? */
+static bool line_has_place(const struct line_reading *line)
+{
+	return line->picks[LINE_STEP].has || line->picks[LINE_BATCH].has ||
+	       line->unnamed_count || line->picks[LINE_EPOCH].has;
+}
+
 /* A number without a name, whose unit or place may say what it is. */
 static void put_unnamed(struct line_reading *line,
 			const struct notation_item *item)
@@ -260,14 +291,31 @@ static void put_unnamed(struct line_reading *line,
 		line_put(line, LINE_EPOCH, &pick);
 	} else if (item->unit.kind != QUANTITY_PLAIN) {
 		put_by_unit(line, item, &item->unit, false);
-	} else if (ratio && item->share && item->in_brackets) {
+	} else if (ratio && item->share && item->bracket) {
 		line_put(line, LINE_SAMPLES_DONE, &pick);
 	} else if (ratio && is_whole(item->number) && is_whole(item->total) &&
-		   (item->in_brackets || item->bar || item->begins ||
+		   (item->bracket || item->bar || item->begins ||
 		    item->quantity.train) &&
 		   line->unnamed_count < 2) {
+		line->leads |= item->bracket == '(' && !line_has_place(line);
+		line->nameless |= line->picks[LINE_LOSS].has && !item->bar;
 		line->unnamed[line->unnamed_count++] = pick;
+	} else if (isnan(item->total)) {
+		put_alone(line, item, &pick);
 	}
+}
+
+/* Another bar begins in the line. */
+static void next_bar(struct line_reading *line)
+{
+	if (line_measures(line) && line->flush) {
+		line->flush(line->flush_arg);
+		line_begin(line);
+		return;
+	}
+	/* It replaces the one before. */
+	line->unnamed_count = 0;
+	line->picks[LINE_MS].has = false;
 }
 
 void line_take(const struct notation_item *item, void *arg)
@@ -281,29 +329,27 @@ void line_take(const struct notation_item *item, void *arg)
 		line->section = true;
 	if (quantity->other || line->section) {
 		/* "Validation step 10", "Test: [ 10/500]" */
-		if (!line->picks[LINE_STEP].has &&
-		    !line->picks[LINE_BATCH].has && !line->unnamed_count &&
-		    !line->picks[LINE_EPOCH].has)
+		if (!line_has_place(line))
 			line->other = true;
 		return;
 	}
-	/* The next bar of a line that has several. */
-	if (item->bar && !quantity->known && line->bar && line->unnamed_count &&
-	    line_measures(line) && line->flush) {
-		line->flush(line->flush_arg);
-		line_begin(line);
-	}
-	if (quantity->known)
+	if (item->bar && !quantity->known && line->bar && line->unnamed_count)
+		next_bar(line);
+	if (line->loss_next && quantity->empty)
+		line_put_number(line, LINE_LOSS, item, item->number);
+	else if (quantity->known)
 		put_named(line, item);
 	else if (quantity->empty)
 		put_unnamed(line, item);
+	line->loss_next = quantity->of_loss;
 }
 
-/* The ratios in brackets are "[epoch][step]", or the step alone. */
+/* The ratios or numbers in brackets are "[epoch][step]", or the step alone. */
 void line_end(struct line_reading *line)
 {
 	bool epoch = line->picks[LINE_EPOCH].has;
 	size_t count = line->unnamed_count;
+	const struct line_pick *ratios = line->unnamed;
 	struct line_pick *done = &line->picks[LINE_SAMPLES_DONE];
 
 	/* A bar that stands beside the step's own time. */
@@ -314,12 +360,23 @@ void line_end(struct line_reading *line)
 		line->picks[LINE_BATCH] = *done;
 		done->has = false;
 	}
-	if (!count || line->picks[LINE_STEP].has || line->picks[LINE_BATCH].has)
+	if (line->picks[LINE_STEP].has || line->picks[LINE_BATCH].has) {
+		if (line->leads && epoch)
+			line->rank = (int64_t)line->unnamed[0].number;
+		line->nameless = false;
+		return;
+	}
+	if (!count && line->alone_count) {
+		ratios = line->alone;
+		count = line->alone_count;
+		line->nameless = true;
+	}
+	if (!count)
 		return;
 	if (count == 2 && !epoch)
-		line->picks[LINE_EPOCH] = line->unnamed[0];
+		line->picks[LINE_EPOCH] = ratios[0];
 	line->picks[count == 2 || epoch || line->bar ? LINE_BATCH : LINE_STEP] =
-		line->unnamed[count - 1];
+		ratios[count - 1];
 }
 
 bool line_has_any(const struct line_reading *line)

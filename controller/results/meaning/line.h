@@ -53,8 +53,15 @@ struct line_reading {
 	struct line_pick picks[LINE_VALUES];
 	struct line_pick unnamed[2]; /* ratios in brackets */
 	size_t unnamed_count;
-	bool other;   /* the whole line is of an evaluation or the like */
-	bool section; /* the current part of it is */
+	struct line_pick alone[2]; /* [100], or [1, 2000] */
+	size_t alone_count;
+	bool alone_open; /* alone[0] stands, its bracket is not closed */
+	bool leads;      /* the first ratio is "(0/4)", before all names */
+	bool nameless;   /* its step has no name and may be no step */
+	bool loss_next;  /* the next number is the loss "at step 10" */
+	int64_t rank;    /* that printed it; -1: unknown */
+	bool other;      /* the whole line is of an evaluation or the like */
+	bool section;    /* the current part of it is */
 	bool bar;
 	/* Called when another record begins in the same line. */
 	void (*flush)(void *arg);

@@ -15,6 +15,7 @@
 #define DAY 86400.0
 #define NEARLY 0.9 /* of its steps, when an epoch ends */
 #define BELOW 16   /* lines below a step that belong to it, if indented */
+#define MEMBERS 64 /* lines of a dict that has one for each member */
 
 /* What a record takes from a line. */
 /* clang-format off */
@@ -66,7 +67,8 @@ struct meaning {
 	double below_clock;
 	unsigned below;         /* lines that still may belong to it */
 	struct line_pick epoch; /* that a line of its own names */
-	rules_fn *fn;           /* of the line that is read */
+	unsigned members; /* lines that may follow of an open dict; 0: none */
+	rules_fn *fn;     /* of the line that is read */
 	void *arg;
 	struct fields *names;
 	const char *text;
@@ -126,9 +128,9 @@ const struct meaning_found *meaning_found(const struct meaning *meaning)
 	return &meaning->found;
 }
 
-bool meaning_in_table(const struct meaning *meaning)
+bool meaning_reads_all(const struct meaning *meaning)
 {
-	return meaning->table.count;
+	return meaning->table.count || meaning->members;
 }
 
 /* Numbers of the line. */
@@ -527,12 +529,15 @@ static int put_all(struct meaning *meaning, struct fields *names,
 	if (steps != STEPS_COUNTED)
 		put_value(meaning, RECORD_STEP, (double)step);
 	if (steps == STEPS_NAMED) {
+		meaning->found.nameless |= line->nameless;
 		if (isfinite(own->total) && !meaning->epochs.begun)
 			put_value(meaning, RECORD_STEPS, own->total);
 		keep_name(meaning, own, ROLE_STEP);
 	}
-	if (meaning->rank >= 0)
-		put_value(meaning, RECORD_RANK, (double)meaning->rank);
+	if (meaning->rank >= 0 || line->rank >= 0)
+		put_value(meaning, RECORD_RANK,
+			  (double)(meaning->rank >= 0 ? meaning->rank
+						      : line->rank));
 	if (line->picks[LINE_EPOCH].has)
 		keep_name(meaning, &line->picks[LINE_EPOCH], ROLE_EPOCH);
 	meaning->found.data_time |= line->picks[LINE_DATA_TIME].has;
@@ -633,6 +638,49 @@ static void end_record(void *arg)
 	meaning->rc = deliver_record(meaning, steps, step);
 }
 
+/* Does the text, a line from its first mark on, begin a dict whose members have
+ * lines of their own?
+ */
+static bool begins_members(const char *text, size_t size)
+{
+	const char *colon;
+
+	if (size < 3 || memchr(text, '}', size))
+		return false;
+	if (*text == '{')
+		return is_dict(text, size);
+	colon = *text == '"' ? memmem(text, size, "\":", 2) : NULL;
+	return colon &&
+	       !memmem(colon + 2, size - (size_t)(colon + 2 - text), "\":", 2);
+}
+
+/* Read a line of such a dict. False: it is none. */
+static bool read_member(struct meaning *meaning, const char *text, size_t size)
+{
+	while (size && (*text == ' ' || *text == '\t')) {
+		text++;
+		size--;
+	}
+	if (!meaning->members) {
+		if (!begins_members(text, size))
+			return false;
+		line_begin(&meaning->line);
+		meaning->members = MEMBERS;
+	} else if (!size || !strchr("\"'{}[]", *text) || !--meaning->members) {
+		meaning->members = 0;
+		return false;
+	} else if (*text == '{') {
+		/* The one around it is another dict. */
+		line_begin(&meaning->line);
+	}
+	read_numbers(meaning, text, size);
+	if (memchr(text, '}', size)) {
+		end_record(meaning);
+		line_begin(&meaning->line);
+	}
+	return true;
+}
+
 int meaning_read(struct meaning *meaning, struct fields *names,
 		 const char *text, size_t size, double stamp, int64_t rank,
 		 rules_fn *fn, void *arg)
@@ -648,7 +696,7 @@ int meaning_read(struct meaning *meaning, struct fields *names,
 	meaning->rc = 0;
 	meaning->line.flush = end_record;
 	meaning->line.flush_arg = meaning;
-	if (read_line(meaning, text, size))
+	if (!read_member(meaning, text, size) && read_line(meaning, text, size))
 		end_record(meaning);
 	return meaning->rc;
 }

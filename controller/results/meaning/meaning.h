@@ -47,6 +47,7 @@ struct meaning_found {
 	bool data_time;      /* a time of data stands beside `time` */
 	bool scope_open;     /* a rate says not whether it is of all devices */
 	bool decimal;        /* a memory is in MB or GB */
+	bool nameless;       /* what is taken as its steps has no name */
 	bool begins_late;    /* in a later epoch, of unknown number from 0 */
 	bool epochs_guessed; /* lengths of epochs are those of their last line
 			      */
@@ -70,8 +71,8 @@ int meaning_read(struct meaning *meaning, struct fields *names,
 		 const char *text, size_t size, double stamp, int64_t rank,
 		 rules_fn *fn, void *arg);
 
-/* Is it reading a table, whose rows have no names? */
-bool meaning_in_table(const struct meaning *meaning);
+/* Does the next line belong to a table or a dict, whatever is in it? */
+bool meaning_reads_all(const struct meaning *meaning);
 
 const struct meaning_found *meaning_found(const struct meaning *meaning);
 

@@ -302,6 +302,11 @@ static size_t unit_read(struct notation *notation, const char *text,
 		item->unit = unit;
 		return n;
 	}
+	/* "reserved: 50 GB tgs: 2700"; "min" may begin a name. */
+	if (blank && !item->quantity.known && !item->quantity.empty &&
+	    (unit.kind == QUANTITY_MEBIBYTES ||
+	     (unit.kind == QUANTITY_SECONDS && unit.factor <= 1)))
+		return n;
 	/* A word behind a blank is the next name, unless it is a fraction. */
 	if (!blank || memchr(text, '/', n)) {
 		item->unit.kind = QUANTITY_OTHER;
@@ -432,13 +437,14 @@ static void scanner_take(struct scanner *scanner, size_t n, double number)
 	else
 		item.name = text + scanner->at - NOTATION_GAP_MAX +
 			    item.quantity.name_at;
-	item.in_brackets = before == '[' || before == '(';
+	item.bracket = before == '[' || before == '(' ? before : 0;
 	item.begins = begins_line(text, scanner->at);
 	more = total_read(text + end, size - end, &item.total);
 	end += more;
 	ratio_look_behind(text + end, size - end, &item);
 	end += unit_read(scanner->notation, text + end, size - end, &item);
 	ratio_look_behind(text + end, size - end, &item);
+	item.closes = end < size && text[end] == ']';
 	scanner->fn(&item, scanner->arg);
 	scanner->at = scanner->gap = end;
 }

@@ -37,10 +37,11 @@ struct notation_item {
 	const char *text; /* the number as it stands in the line */
 	size_t size;
 	double total; /* of 3/60; NaN: none */
-	bool in_brackets;
-	bool begins; /* nothing but marks stands before it in the line */
-	bool bar;    /* a clock follows in brackets: [00:10<00:20 */
-	bool share;  /* its share in percent follows: [640/60000 (1%)] */
+	char bracket; /* '[' or '(' stands before it; 0: none */
+	bool closes;  /* ']' stands behind it */
+	bool begins;  /* nothing but marks stands before it in the line */
+	bool bar;     /* a clock follows in brackets: [00:10<00:20 */
+	bool share;   /* its share in percent follows: [640/60000 (1%)] */
 	struct quantity_unit unit; /* that stands behind it */
 };
 

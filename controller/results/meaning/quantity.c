@@ -444,6 +444,37 @@ static size_t cut_brackets(const struct lexicon *lexicon, const char *text,
 	return end;
 }
 
+/* "Training loss (for one batch) at step": a step, and the loss follows it. */
+static void quantity_read_place(const struct lexicon *lexicon, const char *text,
+				size_t size, struct quantity *quantity)
+{
+	struct lexicon_name name;
+	struct words words;
+	bool loss = false;
+	size_t last;
+
+	words_split(&words, text, size);
+	if (words.too_many || words.count < 3)
+		return;
+	last = words.count - 1;
+	if (!word_is(&words, last - 1, "at") &&
+	    !word_is(&words, last - 1, "after"))
+		return;
+	for (size_t i = 0; i < last - 1; i++) {
+		if (word_of(lexicon, WORD_OTHER, &words, i))
+			return;
+		loss |= name_of_words(lexicon, &words, i, i + 1, &name) &&
+			name.role == ROLE_LOSS;
+	}
+	if (!loss || !name_of_words(lexicon, &words, last, last + 1, &name) ||
+	    (name.role != ROLE_STEP && name.role != ROLE_BATCH &&
+	     name.role != ROLE_EPOCH))
+		return;
+	quantity->known = quantity->of_loss = true;
+	quantity->role = name.role;
+	quantity->rank = name.rank;
+}
+
 struct quantity quantity_of(const struct lexicon *lexicon, const char *text,
 			    size_t size)
 {
@@ -476,6 +507,7 @@ struct quantity quantity_of(const struct lexicon *lexicon, const char *text,
 	if (words.too_many)
 		return quantity;
 	quantity_read_name(lexicon, &words, &quantity);
+	quantity_read_place(lexicon, text, end, &quantity);
 	for (size_t i = 0; i < words.count; i++)
 		quantity.train |= word_is(&words, i, "train") ||
 				  word_is(&words, i, "training");

@@ -33,6 +33,7 @@ struct quantity {
 	bool other;   /* it is no value of the training, but of an evaluation */
 	bool section; /* what follows in the line, too, is of something else */
 	bool train;   /* what follows in the line is of the training */
+	bool of_loss; /* "loss at step": the loss stands behind the number */
 	enum meaning_role role;
 	unsigned rank;
 	struct quantity_unit unit;
