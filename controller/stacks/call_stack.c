@@ -91,6 +91,8 @@ static const char *last_name(const char *file)
 static void call_stack_add_frame(struct call_stack *frames,
 				 const struct frame *frame)
 {
+	frames->fails |= !strcmp(last_name(frame->file), "traceback.py") ||
+			 !strcmp(last_name(frame->file), "linecache.py");
 	if (!*frames->inner) {
 		frame_copy_text(frames->inner, frame->function);
 		frame_copy_text(frames->file, last_name(frame->file));

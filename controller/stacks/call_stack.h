@@ -21,6 +21,7 @@ struct call_stack {
 	unsigned int line, user_line;
 	bool main;  /* it is the main thread */
 	bool ended; /* another thread follows */
+	bool fails; /* Python prints an exception that ends the program */
 };
 
 /* Read the next line; *frames starts as zeros. False: it is not part of a

@@ -20,6 +20,8 @@ struct standing {
 	char where[CALL_STACK_SIZE];
 	bool printed; /* `where` is from the program's own output */
 	bool awaits;  /* it waits for others */
+	bool fails;   /* since others were ended to print theirs: it tells
+			 nothing */
 };
 
 struct group {
@@ -273,6 +275,7 @@ static void set_printed(struct stacks *stacks, const char *node, int64_t rank,
 		return;
 	set_frames(standing, frames);
 	standing->printed = true;
+	standing->fails = frames->fails;
 }
 
 /* Does the line belong to a dump of Python's faulthandler? */
@@ -370,6 +373,8 @@ static int make_groups(struct stacks *stacks)
 	for (size_t i = 0; i < stacks->count; i++) {
 		size_t g = 0;
 
+		if (stacks->list[i].fails)
+			continue;
 		while (g < stacks->group_count &&
 		       !alike(&stacks->list[i],
 			      &stacks->list[stacks->groups[g].first]))

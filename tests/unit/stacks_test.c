@@ -163,6 +163,32 @@ static void output(void)
 	cJSON_Delete(all);
 }
 
+/* To print its stack a rank is ended; then calls of the others fail. */
+static void followers(void)
+{
+	static const char waiting[] =
+		"Fatal Python error: Aborted\n\nCurrent thread 0x1 (most "
+		"recent call first):\n" TRUNK;
+	static const char failing[] =
+		"Fatal Python error: Aborted\n\nCurrent thread 0x1 (most "
+		"recent call first):\n"
+		"  File \"/usr/lib/python3.11/linecache.py\", line 37 in "
+		"updatecache\n"
+		"  File \"/w/train.py\", line 113 in <module>\n";
+	owned(stacks_free) struct stacks *stacks = stacks_new(NULL);
+	int64_t rank;
+
+	see(stacks, "n1", 0, "S", "futex_wait_queue");
+	see(stacks, "n2", 1, "S", "futex_wait_queue");
+	see(stacks, "n3", 2, "S", "futex_wait_queue");
+	stacks_take_output(stacks, "n1", -1, waiting, sizeof(waiting) - 1);
+	stacks_take_output(stacks, "n2", -1, failing, sizeof(failing) - 1);
+	stacks_take_output(stacks, "n3", -1, waiting, sizeof(waiting) - 1);
+	is(verdict(stacks, &rank),
+	   "no rank differs: 2 ranks: all_reduce < backward train.py:92",
+	   "who prints an exception meanwhile does not stand apart");
+}
+
 int main(void)
 {
 	tap_begin(20);
@@ -170,5 +196,6 @@ int main(void)
 	kernel();
 	rounds();
 	output();
+	followers();
 	return tap_done();
 }
