@@ -34,9 +34,12 @@ void causes_free(struct causes *causes)
 /* Remove colours and other terminal escapes in place. */
 static size_t without_escapes(char *text, size_t size)
 {
-	size_t to = 0;
+	size_t to = 0, plain = 0;
 
-	for (size_t i = 0; i < size; i++) {
+	while (plain < size && (unsigned char)text[plain] >= ' ')
+		plain++;
+	to = plain;
+	for (size_t i = plain; i < size; i++) {
 		if (text[i] != '\033') {
 			if ((unsigned char)text[i] >= ' ' || text[i] == '\t')
 				text[to++] = text[i];
@@ -311,8 +314,8 @@ static int take_quote(struct causes *causes, const struct clean *line,
 	for (size_t i = 0; i < causes->count; i++) {
 		struct cause *cause = &causes->all[i];
 
-		if (strlen(cause->line) != quote.size ||
-		    memcmp(cause->line, quote.text, quote.size) != 0)
+		if (strncmp(cause->line, quote.text, quote.size) != 0 ||
+		    cause->line[quote.size])
 			continue;
 		known = true;
 		if (!cause->quoted || end->root)

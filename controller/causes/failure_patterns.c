@@ -43,9 +43,20 @@ struct pattern {
 	size_t pair_count;
 };
 
+/* Which patterns of a kind a line may match, by the rarest pair of each, its
+ * key.
+ */
+struct pattern_keys {
+	uint64_t all[LINE_PAIRS / 64];       /* that are a key */
+	uint16_t first[LINE_PAIRS];          /* pattern with the key, and one */
+	uint16_t next[FAILURE_PATTERNS_MAX]; /* with the same key, and one */
+	uint64_t without[FAILURE_PATTERNS_MAX / 64]; /* patterns without one */
+};
+
 struct failure_patterns {
 	struct pattern *patterns[FAILURE_KINDS];
 	size_t counts[FAILURE_KINDS];
+	struct pattern_keys keys[FAILURE_KINDS];
 	pcre2_match_data *match;
 	pcre2_match_context *context;
 	pcre2_jit_stack *stack;
@@ -71,14 +82,47 @@ void failure_patterns_free(struct failure_patterns *patterns)
 	free(patterns);
 }
 
+/* How frequent are the two characters in logs? */
+static int pair_weight(const char *at)
+{
+	static const char frequent[] = " eatoinsrldcup";
+
+	return (strchr(frequent, at[0]) != NULL) +
+	       (strchr(frequent, at[1]) != NULL);
+}
+
+/* Find the pairs of the pattern; its key is the first of them. */
 static void find_pairs(struct pattern *pattern, const char *expression)
 {
 	char literal[EXPRESSION_BYTES + 1];
-	size_t size = literal_find(expression, literal);
+	size_t size = literal_find(expression, literal), key = 0;
 
-	for (size_t i = 0; i + 1 < size && i < PAIRS_MAX; i++)
+	for (size_t i = 0; i + 1 < size && i < PAIRS_MAX; i++) {
 		pattern->pairs[pattern->pair_count++] =
 			(uint16_t)line_pair(literal + i);
+		if (pair_weight(literal + i) < pair_weight(literal + key))
+			key = i;
+	}
+	if (pattern->pair_count) {
+		uint16_t pair = pattern->pairs[key];
+
+		pattern->pairs[key] = pattern->pairs[0];
+		pattern->pairs[0] = pair;
+	}
+}
+
+static void add_key(struct pattern_keys *keys, const struct pattern *pattern,
+		    size_t number)
+{
+	uint16_t key = pattern->pairs[0];
+
+	if (!pattern->pair_count) {
+		keys->without[number / 64] |= (uint64_t)1 << number % 64;
+		return;
+	}
+	keys->all[key / 64] |= (uint64_t)1 << key % 64;
+	keys->next[number] = keys->first[key];
+	keys->first[key] = (uint16_t)(number + 1);
 }
 
 static int failure_pattern_add(struct failure_patterns *patterns,
@@ -110,6 +154,7 @@ static int failure_pattern_add(struct failure_patterns *patterns,
 	/* Without JIT it is only slower. */
 	pcre2_jit_compile(pattern->code, PCRE2_JIT_COMPLETE);
 	find_pairs(pattern, text);
+	add_key(&patterns->keys[kind], pattern, count);
 	patterns->counts[kind]++;
 	for (size_t g = 0; g < FAILURE_GROUPS; g++) {
 		int number =
@@ -283,25 +328,68 @@ static void failure_pattern_fill_hit(const struct failure_patterns *patterns,
 	}
 }
 
+/* The patterns of the kind whose key the line has, a bit for each. */
+static void find_candidates(const struct failure_patterns *patterns,
+			    enum failure_kind kind,
+			    const struct line_pairs *pairs,
+			    uint64_t candidates[FAILURE_PATTERNS_MAX / 64])
+{
+	const struct pattern_keys *keys = &patterns->keys[kind];
+	size_t words = (patterns->counts[kind] + 63) / 64;
+
+	if (!pairs) {
+		memset(candidates, 0xff, words * sizeof(*candidates));
+		return;
+	}
+	memcpy(candidates, keys->without, words * sizeof(*candidates));
+	for (size_t i = 0; i < LINE_PAIRS / 64; i++)
+		for (uint64_t left = keys->all[i] & pairs->bits[i]; left;
+		     left &= left - 1) {
+			size_t key = i * 64 + (size_t)__builtin_ctzll(left);
+
+			for (size_t n = keys->first[key]; n;
+			     n = keys->next[n - 1])
+				candidates[(n - 1) / 64] |= (uint64_t)1
+							    << (n - 1) % 64;
+		}
+}
+
+static bool pattern_find(struct failure_patterns *patterns,
+			 const struct pattern *pattern,
+			 const struct line_pairs *pairs, const char *line,
+			 size_t size, bool traceback, struct failure_hit *hit)
+{
+	int rc;
+
+	if ((pattern->meaning.traceback && !traceback) ||
+	    (pairs &&
+	     !line_pairs_have(pairs, pattern->pairs, pattern->pair_count)))
+		return false;
+	rc = pcre2_match(pattern->code, (PCRE2_SPTR)line, size, 0, 0,
+			 patterns->match, patterns->context);
+	if (rc <= 0)
+		return false;
+	failure_pattern_fill_hit(patterns, pattern, rc, line, hit);
+	return true;
+}
+
 bool failure_patterns_find(struct failure_patterns *patterns,
 			   enum failure_kind kind,
 			   const struct line_pairs *pairs, const char *line,
 			   size_t size, bool traceback, struct failure_hit *hit)
 {
-	for (size_t i = 0; i < patterns->counts[kind]; i++) {
-		const struct pattern *pattern = &patterns->patterns[kind][i];
-		int rc;
+	uint64_t candidates[FAILURE_PATTERNS_MAX / 64];
+	size_t count = patterns->counts[kind];
 
-		if ((pattern->meaning.traceback && !traceback) ||
-		    (pairs && !line_pairs_have(pairs, pattern->pairs,
-					       pattern->pair_count)))
-			continue;
-		rc = pcre2_match(pattern->code, (PCRE2_SPTR)line, size, 0, 0,
-				 patterns->match, patterns->context);
-		if (rc <= 0)
-			continue;
-		failure_pattern_fill_hit(patterns, pattern, rc, line, hit);
-		return true;
-	}
+	find_candidates(patterns, kind, pairs, candidates);
+	for (size_t word = 0; word * 64 < count; word++)
+		for (uint64_t left = candidates[word]; left; left &= left - 1) {
+			size_t i = word * 64 + (size_t)__builtin_ctzll(left);
+
+			if (i < count &&
+			    pattern_find(patterns, &patterns->patterns[kind][i],
+					 pairs, line, size, traceback, hit))
+				return true;
+		}
 	return false;
 }

@@ -1,9 +1,8 @@
 /* line_pairs.h - the set of pairs of adjacent characters in a line.
  *
  * A line contains a text only if it contains all pairs of the text. This check
- * takes a nanosecond, where a search or a regular expression takes fifty, and
- * excludes nearly all patterns for most lines. Pairs share bits, so "yes" may
- * be wrong, but "no" is right.
+ * takes a nanosecond, where a search or a regular expression takes fifty. Pairs
+ * share bits, so "yes" may be wrong, but "no" is right.
  */
 #ifndef CONTROLLER_CAUSES_LINE_PAIRS_H
 #define CONTROLLER_CAUSES_LINE_PAIRS_H
