@@ -27,59 +27,69 @@ static bool is_whole(double number)
 	return number >= 0 && number < EXACT_MAX && number == floor(number);
 }
 
-static struct line_pick pick_of(const struct notation_item *item, double number)
+/* Of two values the one with the lower rank is kept. */
+static unsigned rank_of(const struct notation_item *item)
 {
-	struct line_pick pick = {
-		.has = true,
-		.rank = item->quantity.known ? item->quantity.rank
-					     : UNNAMED_RANK,
-		.number = number,
-		.total = item->total,
-		.unit_s = NAN,
-		.role = item->quantity.known ? item->quantity.role
-					     : MEANING_ROLES,
-	};
-
-	pick.name_size = item->quantity.name_size < LINE_NAME_MAX
-				 ? item->quantity.name_size
-				 : LINE_NAME_MAX;
-	memcpy(pick.name, item->name, pick.name_size);
-	if (item->size <= LINE_TEXT_MAX) {
-		memcpy(pick.text, item->text, item->size);
-		pick.text[item->size] = 0;
-	}
-	return pick;
+	return item->quantity.known ? item->quantity.rank : UNNAMED_RANK;
 }
 
-/* Keep the value with the surest name, of equal ones the first. */
-static void line_put(struct line_reading *line, enum line_value value,
-		     const struct line_pick *pick)
+static void pick_set(struct line_pick *pick, const struct notation_item *item,
+		     double number)
 {
-	if (!line->picks[value].has || pick->rank < line->picks[value].rank)
-		line->picks[value] = *pick;
+	pick->has = true;
+	pick->rank = rank_of(item);
+	pick->number = number;
+	pick->total = item->total;
+	pick->unit_s = NAN;
+	pick->scoped = pick->decimal = false;
+	pick->role = item->quantity.known ? item->quantity.role : MEANING_ROLES;
+	pick->name_size = item->quantity.name_size < LINE_NAME_MAX
+				  ? item->quantity.name_size
+				  : LINE_NAME_MAX;
+	memcpy(pick->name, item->name, pick->name_size);
+	pick->text = item->text;
+	pick->text_size = item->size;
+}
+
+/* Keep the value with the surest name, of equal ones the first; NULL: there is
+ * a surer one.
+ */
+static struct line_pick *line_put(struct line_reading *line,
+				  enum line_value value,
+				  const struct notation_item *item,
+				  double number, unsigned rank)
+{
+	struct line_pick *pick = &line->picks[value];
+
+	if (pick->has && rank >= pick->rank)
+		return NULL;
+	pick_set(pick, item, number);
+	pick->rank = rank;
+	return pick;
 }
 
 static void line_put_number(struct line_reading *line, enum line_value value,
 			    const struct notation_item *item, double number)
 {
-	struct line_pick pick = pick_of(item, number);
-
-	line_put(line, value, &pick);
+	line_put(line, value, item, number, rank_of(item));
 }
 
 static void put_rate(struct line_reading *line,
 		     const struct notation_item *item,
 		     const struct quantity_unit *unit, bool device)
 {
-	struct line_pick pick = pick_of(item, item->number * unit->factor);
 	bool tokens = unit->kind == QUANTITY_TOKENS_PER_SECOND;
+	enum line_value value =
+		tokens ? (device ? LINE_TOKENS_PER_DEVICE : LINE_TOKENS)
+		       : (device ? LINE_SAMPLES_PER_DEVICE : LINE_SAMPLES);
+	struct line_pick *pick =
+		line_put(line, value, item, item->number * unit->factor,
+			 rank_of(item));
 
-	pick.role = tokens ? ROLE_TOKENS : ROLE_SAMPLES;
-	pick.scoped = device;
-	line_put(line,
-		 tokens ? (device ? LINE_TOKENS_PER_DEVICE : LINE_TOKENS)
-			: (device ? LINE_SAMPLES_PER_DEVICE : LINE_SAMPLES),
-		 &pick);
+	if (!pick)
+		return;
+	pick->role = tokens ? ROLE_TOKENS : ROLE_SAMPLES;
+	pick->scoped = device;
 }
 
 /* A number whose unit says what it is. False: it does not. */
@@ -88,20 +98,22 @@ static bool put_by_unit(struct line_reading *line,
 			const struct quantity_unit *unit, bool device)
 {
 	double number = item->number * unit->factor;
-	struct line_pick pick = pick_of(item, number * 1000);
+	struct line_pick *pick = NULL;
 
-	pick.role = ROLE_STEP_TIME;
 	switch (unit->kind) {
 	case QUANTITY_SECONDS_PER_STEP:
-		line_put(line, LINE_MS, &pick);
+		pick = line_put(line, LINE_MS, item, number * 1000,
+				rank_of(item));
+		if (pick)
+			pick->role = ROLE_STEP_TIME;
 		return true;
 	case QUANTITY_STEPS_PER_SECOND:
-		pick.role = ROLE_STEPS;
-		pick.number = 1000 / number;
 		/* A printed time has more digits. */
-		pick.rank += UNNAMED_RANK;
 		if (number > 0)
-			line_put(line, LINE_MS, &pick);
+			pick = line_put(line, LINE_MS, item, 1000 / number,
+					rank_of(item) + UNNAMED_RANK);
+		if (pick)
+			pick->role = ROLE_STEPS;
 		return true;
 	case QUANTITY_TOKENS_PER_SECOND:
 	case QUANTITY_SAMPLES_PER_SECOND:
@@ -116,10 +128,11 @@ static void put_open(struct line_reading *line,
 		     const struct notation_item *item, enum line_value value,
 		     double unit_s)
 {
-	struct line_pick pick = pick_of(item, item->number);
+	struct line_pick *pick =
+		line_put(line, value, item, item->number, rank_of(item));
 
-	pick.unit_s = unit_s;
-	line_put(line, value, &pick);
+	if (pick)
+		pick->unit_s = unit_s;
 }
 
 static void put_time(struct line_reading *line,
@@ -171,7 +184,7 @@ static void line_put_memory(struct line_reading *line,
 			    const struct quantity_unit *unit)
 {
 	double number = item->number;
-	struct line_pick pick;
+	struct line_pick *pick;
 
 	if (unit->kind == QUANTITY_MEBIBYTES)
 		number *= unit->factor;
@@ -179,10 +192,11 @@ static void line_put_memory(struct line_reading *line,
 		number /= 1048576;
 	else if (!(number >= 512 && number < 2e6 && is_whole(number)))
 		return;
-	pick = pick_of(item, number);
-	pick.decimal = unit->decimal;
-	if (number > 0)
-		line_put(line, LINE_MEMORY, &pick);
+	pick = number > 0 ? line_put(line, LINE_MEMORY, item, number,
+				     rank_of(item))
+			  : NULL;
+	if (pick)
+		pick->decimal = unit->decimal;
 }
 
 static void put_named(struct line_reading *line,
@@ -250,8 +264,7 @@ static void put_named(struct line_reading *line,
 
 /* "[100] loss=2.5", "[1, 2000] loss: 2.5" */
 static void put_alone(struct line_reading *line,
-		      const struct notation_item *item,
-		      const struct line_pick *pick)
+		      const struct notation_item *item)
 {
 	bool opened = line->alone_open;
 
@@ -259,10 +272,10 @@ static void put_alone(struct line_reading *line,
 	if (line->alone_count || !is_whole(item->number))
 		return;
 	if (opened && !item->bracket && item->closes) {
-		line->alone[1] = *pick;
+		pick_set(&line->alone[1], item, item->number);
 		line->alone_count = 2;
 	} else if (item->bracket == '[') {
-		line->alone[0] = *pick;
+		pick_set(&line->alone[0], item, item->number);
 		line->alone_count = item->closes;
 		line->alone_open = !item->closes && item->begins;
 	}
@@ -279,29 +292,30 @@ static bool line_has_place(const struct line_reading *line)
 static void put_unnamed(struct line_reading *line,
 			const struct notation_item *item)
 {
-	struct line_pick pick = pick_of(item, item->number);
+	double number = item->number;
 	bool ratio = isfinite(item->total) && item->number <= item->total;
 
 	line->bar |= item->bar;
 	if (item->unit.kind == QUANTITY_STEPS && is_whole(item->number)) {
 		/* "第 10 步", "10it [00:05, ", "100/500 batches" */
-		line_put(line, ratio && !item->bar ? LINE_BATCH : LINE_STEP,
-			 &pick);
+		line_put_number(line,
+				ratio && !item->bar ? LINE_BATCH : LINE_STEP,
+				item, number);
 	} else if (item->unit.kind == QUANTITY_EPOCHS) {
-		line_put(line, LINE_EPOCH, &pick);
+		line_put_number(line, LINE_EPOCH, item, number);
 	} else if (item->unit.kind != QUANTITY_PLAIN) {
 		put_by_unit(line, item, &item->unit, false);
 	} else if (ratio && item->share && item->bracket) {
-		line_put(line, LINE_SAMPLES_DONE, &pick);
+		line_put_number(line, LINE_SAMPLES_DONE, item, number);
 	} else if (ratio && is_whole(item->number) && is_whole(item->total) &&
 		   (item->bracket || item->bar || item->begins ||
 		    item->quantity.train) &&
 		   line->unnamed_count < 2) {
 		line->leads |= item->bracket == '(' && !line_has_place(line);
 		line->nameless |= line->picks[LINE_LOSS].has && !item->bar;
-		line->unnamed[line->unnamed_count++] = pick;
+		pick_set(&line->unnamed[line->unnamed_count++], item, number);
 	} else if (isnan(item->total)) {
-		put_alone(line, item, &pick);
+		put_alone(line, item);
 	}
 }
 

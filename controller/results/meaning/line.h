@@ -5,7 +5,6 @@
 
 #include "controller/results/meaning/notation.h"
 
-#define LINE_TEXT_MAX 24
 #define LINE_NAME_MAX 40 /* bytes of a name that are kept */
 
 /* What a record of a line has. */
@@ -45,7 +44,8 @@ struct line_pick {
 	bool decimal;             /* of a memory: MB, not MiB */
 	char name[LINE_NAME_MAX]; /* not ended */
 	size_t name_size;
-	char text[LINE_TEXT_MAX + 1]; /* the number as printed; "": too long */
+	const char *text; /* the number as printed, in the line */
+	size_t text_size;
 	enum meaning_role role;
 };
 

@@ -15,7 +15,8 @@
 #define DAY 86400.0
 #define NEARLY 0.9 /* of its steps, when an epoch ends */
 #define BELOW 16   /* lines below a step that belong to it, if indented */
-#define MEMBERS 64 /* lines of a dict that has one for each member */
+#define EXAMPLE_TEXT_MAX 24 /* bytes of a number in an example */
+#define MEMBERS 64          /* lines of a dict that has one for each member */
 
 /* What a record takes from a line. */
 /* clang-format off */
@@ -472,10 +473,13 @@ static int put_open_value(struct meaning *meaning, struct fields *names,
 static int example_add(struct strings *example, const char *name,
 		       const struct line_pick *pick)
 {
-	char value[LINE_NAME_MAX + LINE_TEXT_MAX + 2];
+	char value[LINE_NAME_MAX + EXAMPLE_TEXT_MAX + 2];
 
-	snprintf(value, sizeof(value), "%s=%s", name, pick->text);
-	return pick->has && *pick->text ? strings_add(example, value, NULL) : 0;
+	if (!pick->has || pick->text_size > EXAMPLE_TEXT_MAX)
+		return 0;
+	snprintf(value, sizeof(value), "%s=%.*s", name, (int)pick->text_size,
+		 pick->text);
+	return strings_add(example, value, NULL);
 }
 
 /* The name of what was taken, in the unit in which it is printed; NULL: it has
@@ -483,8 +487,9 @@ static int example_add(struct strings *example, const char *name,
  */
 static const char *example_name(size_t i, const struct line_pick *pick)
 {
-	double printed = strtod(pick->text, NULL);
+	double printed = NAN;
 
+	notation_number(pick->text, pick->text_size, &printed);
 	if (pick->number == printed)
 		return taken[i].field;
 	if (taken[i].value == LINE_MS && pick->number == printed * 1000)
@@ -494,12 +499,15 @@ static const char *example_name(size_t i, const struct line_pick *pick)
 	return NULL;
 }
 
-/* Keep the values of a line that has more of them than those before. */
+/* Keep the values of a line that has more of them than those before; they stand
+ * in it.
+ */
 static int keep_example(struct meaning *meaning, const struct line_pick *step)
 {
 	struct strings *example = &meaning->found.example;
 
-	if (meaning->captured.count <= meaning->example_count)
+	if (meaning->captured.count <= meaning->example_count ||
+	    meaning->members)
 		return 0;
 	meaning->example_count = meaning->captured.count;
 	strings_clear(example);

@@ -68,6 +68,18 @@ static size_t count_whole(const char *text, size_t size, bool *commas)
 	return n;
 }
 
+static double convert_slowly(const char *text, size_t size)
+{
+	char copy[NUMBER_MAX + 1];
+	size_t used = 0;
+
+	for (size_t i = 0; i < size; i++)
+		if (text[i] != ',')
+			copy[used++] = text[i];
+	copy[used] = 0;
+	return strtod(copy, NULL);
+}
+
 static double number_convert(const char *text, size_t size)
 {
 	/* Powers of ten that a double holds exactly. */
@@ -75,18 +87,14 @@ static double number_convert(const char *text, size_t size)
 					 1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
 					 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
 					 1e18, 1e19, 1e20, 1e21, 1e22 };
-	char copy[NUMBER_MAX + 1];
 	uint64_t digits = 0;
-	size_t used = 0, count = 0;
+	size_t count = 0;
 	int shift = 0, power = 0; /* of ten, to the right; of the exponent */
 	bool dot = false, exponent = false, below = false;
 
 	for (size_t i = 0; i < size; i++) {
 		char c = text[i];
 
-		if (c == ',')
-			continue;
-		copy[used++] = c;
 		if (c >= '0' && c <= '9' && exponent) {
 			power = power < 1000 ? power * 10 + (c - '0') : power;
 		} else if (c >= '0' && c <= '9') {
@@ -100,14 +108,13 @@ static double number_convert(const char *text, size_t size)
 			exponent |= c == 'e' || c == 'E';
 		}
 	}
-	copy[used] = 0;
 	shift += below ? power : -power;
 	/* Both are exact, so that the result is rounded once. */
 	if (count <= 15 && shift >= -22 && shift <= 22)
 		return (*text == '-' ? -1 : 1) *
 		       (shift < 0 ? (double)digits * powers[-shift]
 				  : (double)digits / powers[shift]);
-	return strtod(copy, NULL);
+	return convert_slowly(text, size);
 }
 
 size_t notation_number(const char *text, size_t size, double *number)
@@ -155,8 +162,8 @@ static bool gap_is(const struct notation_gap *gap, const char *text,
 	return gap->size == size + 1 && !memcmp(gap->text, text, size);
 }
 
-struct quantity notation_quantity(struct notation *notation, const char *text,
-				  size_t size)
+static const struct notation_gap *gap_find(struct notation *notation,
+					   const char *text, size_t size)
 {
 	struct notation_gap *gap, *other;
 	uint32_t hash;
@@ -170,14 +177,20 @@ struct quantity notation_quantity(struct notation *notation, const char *text,
 	/* Each text has two places. */
 	other = &notation->gaps[hash ^ 1];
 	if (gap_is(gap, text, size))
-		return gap->quantity;
+		return gap;
 	if (gap->size && gap_is(other, text, size))
-		return other->quantity;
+		return other;
 	gap = gap->size ? other : gap;
 	gap->size = (uint16_t)(size + 1);
 	memcpy(gap->text, text, size);
 	gap->quantity = quantity_of(notation->lexicon, text, size);
-	return gap->quantity;
+	return gap;
+}
+
+struct quantity notation_quantity(struct notation *notation, const char *text,
+				  size_t size)
+{
+	return gap_find(notation, text, size)->quantity;
 }
 
 /* Units. */
@@ -325,7 +338,9 @@ struct scanner {
 	const char *text;
 	size_t size;
 	size_t at;
-	size_t gap; /* end of the number before */
+	size_t gap;                        /* end of the number before */
+	size_t count;                      /* of numbers */
+	const struct notation_gap *before; /* the text from gap to at */
 	notation_fn *fn;
 	void *arg;
 };
@@ -415,40 +430,6 @@ static char mark_before(const char *text, size_t at)
 	return at ? text[at - 1] : 0;
 }
 
-/* Deliver the number of n bytes at the scanner. */
-static void scanner_take(struct scanner *scanner, size_t n, double number)
-{
-	const char *text = scanner->text, *gap = text + scanner->gap;
-	size_t size = scanner->size, end = scanner->at + n, more;
-	struct notation_item item = {
-		.number = number,
-		.text = text + scanner->at,
-		.size = n,
-		.total = NAN,
-		.unit = { .kind = QUANTITY_PLAIN, .factor = 1 },
-	};
-	char before = mark_before(text, scanner->at);
-
-	item.quantity = notation_quantity(scanner->notation, gap,
-					  scanner->at - scanner->gap);
-	item.name = text + scanner->at - item.quantity.name_size;
-	if (scanner->at - scanner->gap <= NOTATION_GAP_MAX)
-		item.name = gap + item.quantity.name_at;
-	else
-		item.name = text + scanner->at - NOTATION_GAP_MAX +
-			    item.quantity.name_at;
-	item.bracket = before == '[' || before == '(' ? before : 0;
-	item.begins = begins_line(text, scanner->at);
-	more = total_read(text + end, size - end, &item.total);
-	end += more;
-	ratio_look_behind(text + end, size - end, &item);
-	end += unit_read(scanner->notation, text + end, size - end, &item);
-	ratio_look_behind(text + end, size - end, &item);
-	item.closes = end < size && text[end] == ']';
-	scanner->fn(&item, scanner->arg);
-	scanner->at = scanner->gap = end;
-}
-
 /* May a number begin here? */
 static bool may_begin(const char *text, size_t size, size_t at)
 {
@@ -489,6 +470,91 @@ static size_t next_begin(const char *text, size_t size, size_t at)
 	return at;
 }
 
+/* Most lines have the same texts between their numbers as the line before. Does
+ * the scanner stand before the one that is expected? Then go behind it.
+ */
+static bool scanner_skip_expected(struct scanner *scanner)
+{
+	const struct notation_gap *gap =
+		scanner->count < NOTATION_EXPECTED
+			? scanner->notation->expected[scanner->count]
+			: NULL;
+	size_t end;
+
+	if (!gap || gap->size < 2)
+		return false;
+	end = scanner->gap + gap->size - 1;
+	/* A dot alone may belong to the number before. */
+	if (end >= scanner->size || !is_digit_at(scanner->text, end + 1, end) ||
+	    scanner->text[end - 1] == '.' ||
+	    memcmp(scanner->text + scanner->gap, gap->text, gap->size - 1) != 0)
+		return false;
+	scanner->at = end;
+	scanner->before = gap;
+	return true;
+}
+
+/* Go to the next number. False: there is none. */
+static bool scanner_next(struct scanner *scanner)
+{
+	scanner->before = NULL;
+	if (scanner->at == scanner->gap && scanner_skip_expected(scanner))
+		return true;
+	scanner->at = next_begin(scanner->text, scanner->size, scanner->at);
+	return scanner->at < scanner->size;
+}
+
+/* What stands before the number; kept for the next line. */
+static const struct notation_gap *scanner_before(struct scanner *scanner)
+{
+	size_t size = scanner->at - scanner->gap;
+	const struct notation_gap *gap = scanner->before;
+
+	if (!gap)
+		gap = gap_find(scanner->notation, scanner->text + scanner->gap,
+			       size);
+	if (scanner->count < NOTATION_EXPECTED)
+		scanner->notation->expected[scanner->count] =
+			size <= NOTATION_GAP_MAX ? gap : NULL;
+	scanner->count++;
+	return gap;
+}
+
+/* Deliver the number of n bytes at the scanner. */
+static void scanner_take(struct scanner *scanner, size_t n, double number)
+{
+	const char *text = scanner->text, *gap = text + scanner->gap;
+	size_t size = scanner->size, end = scanner->at + n, more;
+	struct notation_item item = {
+		.number = number,
+		.text = text + scanner->at,
+		.size = n,
+		.total = NAN,
+		.unit = { .kind = QUANTITY_PLAIN, .factor = 1 },
+	};
+	char before = mark_before(text, scanner->at);
+
+	item.quantity = scanner_before(scanner)->quantity;
+	item.name = text + scanner->at - item.quantity.name_size;
+	if (scanner->at - scanner->gap <= NOTATION_GAP_MAX)
+		item.name = gap + item.quantity.name_at;
+	else
+		item.name = text + scanner->at - NOTATION_GAP_MAX +
+			    item.quantity.name_at;
+	item.bracket = before == '[' || before == '(' ? before : 0;
+	item.begins = begins_line(text, scanner->at);
+	more = total_read(text + end, size - end, &item.total);
+	end += more;
+	ratio_look_behind(text + end, size - end, &item);
+	more = unit_read(scanner->notation, text + end, size - end, &item);
+	end += more;
+	if (more)
+		ratio_look_behind(text + end, size - end, &item);
+	item.closes = end < size && text[end] == ']';
+	scanner->fn(&item, scanner->arg);
+	scanner->at = scanner->gap = end;
+}
+
 /* Are these bytes two numbers with a dash between them, behind the name of a
  * step?
  */
@@ -519,7 +585,7 @@ void notation_read(struct notation *notation, const char *text, size_t size,
 		.arg = arg,
 	};
 
-	while ((scanner.at = next_begin(text, size, scanner.at)) < size) {
+	while (scanner_next(&scanner)) {
 		size_t n, skip;
 		double number;
 

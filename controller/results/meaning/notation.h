@@ -11,6 +11,7 @@
 #define NOTATION_GAPS 256
 #define NOTATION_UNIT_MAX 40 /* bytes of a unit */
 #define NOTATION_UNITS 256
+#define NOTATION_EXPECTED 32 /* numbers of a line that are expected */
 
 /* Texts between numbers and units, and what they say: the lines of a log repeat
  * them.
@@ -22,6 +23,8 @@ struct notation {
 		char text[NOTATION_GAP_MAX];
 		struct quantity quantity;
 	} gaps[NOTATION_GAPS];
+	/* What stood before each number of the last line; NULL: nothing. */
+	const struct notation_gap *expected[NOTATION_EXPECTED];
 	struct notation_unit {
 		uint16_t size; /* 0: free */
 		char text[NOTATION_UNIT_MAX];
