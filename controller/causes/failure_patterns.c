@@ -111,8 +111,8 @@ static void find_pairs(struct pattern *pattern, const char *expression)
 	}
 }
 
-static void add_key(struct pattern_keys *keys, const struct pattern *pattern,
-		    size_t number)
+static void pattern_keys_add(struct pattern_keys *keys,
+			     const struct pattern *pattern, size_t number)
 {
 	uint16_t key = pattern->pairs[0];
 
@@ -154,7 +154,7 @@ static int failure_pattern_add(struct failure_patterns *patterns,
 	/* Without JIT it is only slower. */
 	pcre2_jit_compile(pattern->code, PCRE2_JIT_COMPLETE);
 	find_pairs(pattern, text);
-	add_key(&patterns->keys[kind], pattern, count);
+	pattern_keys_add(&patterns->keys[kind], pattern, count);
 	patterns->counts[kind]++;
 	for (size_t g = 0; g < FAILURE_GROUPS; g++) {
 		int number =
