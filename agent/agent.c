@@ -8,6 +8,8 @@
 #include "agent/exporter.h"
 #include "agent/images/registry_access.h"
 #include "agent/session.h"
+#include "agent/session.h"
+#include "agent/spool/trash.h"
 #include "agent/strays.h"
 #include "protocol/base/loop.h"
 
@@ -32,6 +34,7 @@ struct agent {
 	struct disk_watermark *watermark; /* NULL: no space is kept free */
 	struct images *images;
 	struct spool *spool;
+	struct trash *trash;
 	struct stack_tools *stack_tools;
 	struct log_sender *sender;
 	struct blob_store *blobs;
@@ -438,7 +441,9 @@ static int agent_open(struct agent *agent, struct error *err)
 	if (asprintf(&agent->folder, "%s/spool", config->settings.state) < 0)
 		return error_nomem(err, "agent");
 	agent->spool = spool_new(config->settings.state, err);
-	if (!agent->spool)
+	if (!agent->spool ||
+	    !(agent->trash = trash_new(agent->loop, spool_trash(agent->spool),
+				       config->settings.init, err)))
 		return -1;
 	keep_inotify(agent);
 	if (open_stack_tools(agent, err) < 0)
@@ -497,6 +502,7 @@ struct agent *agent_new(sd_event *loop, const struct agent_config *config,
 		.engine = agent->engine,
 		.images = agent->images,
 		.spool = agent->spool,
+		.trash = agent->trash,
 		.sender = agent->sender,
 		.blobs = agent->blobs,
 		.fetches = agent->fetches,
@@ -564,6 +570,7 @@ void agent_free(struct agent *agent)
 	disk_watermark_free(agent->watermark);
 	image_usage_free(agent->usage);
 	engine_free(agent->engine);
+	trash_free(agent->trash);
 	spool_free(agent->spool);
 	stack_tools_free(agent->stack_tools);
 	inventory_free(agent->inventory);

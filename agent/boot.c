@@ -5,6 +5,7 @@
 #include "agent/docker/delegated.h"
 #include "agent/docker/engine_network.h"
 #include "agent/images/install.h"
+#include "agent/spool/trash.h"
 #include "agent/strays.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
@@ -71,8 +72,7 @@ static void adopt_one(void *arg, const struct task_id *id)
 		log_warning("spool dropped job=%" PRIu64 " rank=%u: %s",
 			    id->job, id->rank, err.text);
 		task_free(task);
-		while (spool_remove(boot->config.spool, id, NULL) > 0)
-			continue;
+		spool_remove(boot->config.spool, id, NULL);
 		return;
 	}
 	log_info("task adopted job=%" PRIu64 " attempt=%u rank=%u", id->job,
@@ -95,6 +95,7 @@ static void list_done(void *arg, const struct error *err, cJSON *answer)
 		begin_later(boot, &wrong);
 		return;
 	}
+	trash_empty(boot->config.services->trash);
 	install_forget_strays(boot->config.engine, boot->config.owner);
 	boot->config.done(boot->config.arg);
 }

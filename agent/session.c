@@ -285,9 +285,7 @@ static void on_prepare(struct session *session, void *body)
 	task = task_new(session->parts->services, &prepare->task, &err);
 	if (!task || task_table_add(session->parts->tasks, task, &err) < 0) {
 		task_free(task);
-		while (spool_remove(session->parts->services->spool, &id,
-				    NULL) > 0)
-			;
+		spool_remove(session->parts->services->spool, &id, NULL);
 		refuse_prepare(session, &id, &err);
 		return;
 	}

@@ -17,6 +17,7 @@
 #include "agent/init/ssh_server.h"
 #include "agent/init/start.h"
 #include "protocol/base/clock.h"
+#include "protocol/base/file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -585,6 +586,28 @@ static int init_run(struct init *init, const char *in, const char *secrets)
 	return record->exit_code;
 }
 
+/* empty FOLDER */
+static int init_empty(const char *path)
+{
+	owned_dir DIR *dir = opendir(path);
+	const struct dirent *entry;
+	struct error why;
+
+	if (!dir) {
+		error_errno(&why, "%s", path);
+		init_complain(&why);
+		return EXIT_OURS;
+	}
+	while ((entry = readdir(dir)))
+		if (strcmp(entry->d_name, ".") != 0 &&
+		    strcmp(entry->d_name, "..") != 0 &&
+		    file_remove_tree(dirfd(dir), entry->d_name, &why) < 0) {
+			init_complain(&why);
+			return EXIT_OURS;
+		}
+	return 0;
+}
+
 /* Become a stack tool, with the filter of the command. */
 static int tool_run(char **argv)
 {
@@ -611,6 +634,8 @@ int main(int argc, char **argv)
 		return code;
 	if (argc > 6 && !strcmp(argv[1], "pack"))
 		return pack_main(argc, argv);
+	if (argc == 3 && !strcmp(argv[1], INIT_EMPTY))
+		return init_empty(argv[2]);
 	if (argc > 2 && !strcmp(argv[1], INIT_RUN))
 		return tool_run(argv + 2);
 	if (argc > 1) {

@@ -19,8 +19,6 @@
 #define SPEC_MAX (4 << 20)
 #define LOCK_WAIT_MS 2000 /* for the lock of an agent that ends */
 #define LOCK_POLL_MS 20
-#define REMOVE_TURN_MS 20
-#define REMOVE_PIECE 50      /* entries between two looks at the clock */
 #define INIT_NOTE "init"     /* identity of the process of regatta-init */
 #define RECORD_NOTE "record" /* identity of the file that becomes exit.json */
 
@@ -32,8 +30,10 @@ static const char *const folder_names[] = {
 };
 
 struct spool {
-	char *root; /* <state>/spool */
-	int fd;     /* of root; holds the lock */
+	char *root;  /* <state>/spool */
+	char *trash; /* <state>/trash */
+	int fd;      /* of root; holds the lock */
+	int trash_fd;
 };
 
 bool task_id_equal(const struct task_id *a, const struct task_id *b)
@@ -72,11 +72,13 @@ struct spool *spool_new(const char *state, struct error *err)
 
 	if (!spool)
 		return NULL;
-	spool->fd = -1;
-	if (asprintf(&spool->root, "%s/spool", state) < 0) {
+	spool->fd = spool->trash_fd = -1;
+	if (asprintf(&spool->root, "%s/spool", state) < 0)
 		spool->root = NULL;
+	if (asprintf(&spool->trash, "%s/trash", state) < 0)
+		spool->trash = NULL;
+	if (!spool->root || !spool->trash)
 		return error_null(error_nomem(err, "spool"));
-	}
 	/* All that is no task's is removed from it. */
 	spool->fd = file_make_own(spool->root, 0700, err);
 	if (spool->fd < 0)
@@ -85,7 +87,8 @@ struct spool *spool_new(const char *state, struct error *err)
 		return error_null(error_errno(err, "%s", spool->root));
 	if (spool_lock_folder(spool->fd, state, err) < 0)
 		return NULL;
-	return take(spool);
+	spool->trash_fd = file_make_own(spool->trash, 0700, err);
+	return spool->trash_fd < 0 ? NULL : take(spool);
 }
 
 void spool_free(struct spool *spool)
@@ -94,7 +97,10 @@ void spool_free(struct spool *spool)
 		return;
 	if (spool->fd >= 0)
 		close(spool->fd);
+	if (spool->trash_fd >= 0)
+		close(spool->trash_fd);
 	free(spool->root);
+	free(spool->trash);
 	free(spool);
 }
 
@@ -513,20 +519,22 @@ void spool_measure(struct spool *spool, const struct task_id *id,
 int spool_remove(struct spool *spool, const struct task_id *id,
 		 struct error *err)
 {
-	int64_t end = clock_mono_ms() + REMOVE_TURN_MS;
-	char name[PATH_MAX];
-	int rc = 1;
+	char name[PATH_MAX], to[PATH_MAX + 24];
 
-	/* Remove the spec first: without it the folder is no task. */
-	task_path(id, "task.json", name);
-	if (unlinkat(spool->fd, name, 0) < 0 && errno != ENOENT)
-		return error_errno(err, "%s/%s", spool->root, name);
 	task_path(id, "", name);
-	for (int done = 0;
-	     rc > 0 && done < SPOOL_REMOVE_ENTRIES && clock_mono_ms() < end;
-	     done += REMOVE_PIECE)
-		rc = file_remove_some(spool->fd, name, REMOVE_PIECE, err);
-	return rc;
+	for (unsigned int n = 0;; n++) {
+		snprintf(to, sizeof(to), "%s-%u", name, n);
+		if (renameat(spool->fd, name, spool->trash_fd, to) == 0 ||
+		    errno == ENOENT)
+			return 0;
+		if (errno != ENOTEMPTY && errno != EEXIST)
+			return error_errno(err, "%s/%s", spool->root, name);
+	}
+}
+
+const char *spool_trash(const struct spool *spool)
+{
+	return spool->trash;
 }
 
 static bool parse_name(const char *name, struct task_id *id)

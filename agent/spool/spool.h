@@ -16,6 +16,8 @@
  *			of regatta-init; host/ended: the end was concluded, and
  *			why the record is not trusted
  *
+ * <state>/trash/ holds what is left of removed ones (trash.h).
+ *
  * The spool root is 0700, so only the container's own bind mounts lead here.
  * The container may write anything below out/: links, FIFOs and devices there
  * are refused, and sizes are bounded.
@@ -167,14 +169,14 @@ struct spool_usage {
 void spool_measure(struct spool *spool, const struct task_id *id,
 		   size_t names_max, struct spool_usage *usage);
 
-/* Remove the folder with its contents, at most SPOOL_REMOVE_ENTRIES entries in
- * one call and for some 20 ms, because a command may leave millions of files,
- * and a disk may need milliseconds for each. 1: more is left; call again in
- * another turn of the loop. A missing folder is success.
+/* Remove the folder with its contents, which go to the trash, because a command
+ * may leave millions of files. A missing folder is success.
  */
-#define SPOOL_REMOVE_ENTRIES 1000
 int spool_remove(struct spool *spool, const struct task_id *id,
 		 struct error *err);
+
+/* The path of the trash. */
+const char *spool_trash(const struct spool *spool);
 
 /* Call fn for every task's folder. Everything else in the spool is removed. */
 typedef void spool_fn(void *arg, const struct task_id *id);

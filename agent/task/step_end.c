@@ -2,6 +2,7 @@
  * spool.
  */
 #include "agent/init/init.h"
+#include "agent/spool/trash.h"
 #include "agent/task/task_internal.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
@@ -11,8 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 
-#define REMOVE_PAUSE_MS 1 /* between pieces of a spool */
-#define STOP_MARGIN_S 5   /* regatta-init's grace ends before the engine's */
+#define STOP_MARGIN_S 5 /* regatta-init's grace ends before the engine's */
 #define PACK_S (INIT_PACK_MS / 1000)
 
 static void stop_done(void *arg, const struct error *err, cJSON *answer)
@@ -105,29 +105,16 @@ static void retry_removal(struct task *task, const char *what,
 	step_retry(task);
 }
 
-static void remove_spool(struct task *task);
-
-static int remove_on(sd_event_source *source, uint64_t usec, void *arg)
-{
-	remove_spool(arg);
-	return 0;
-}
-
-/* Remove a part in each turn of the loop. */
 static void remove_spool(struct task *task)
 {
 	struct error err;
-	int rc;
 
-	loop_source_free(&task->retry);
-	rc = spool_remove(task->services->spool, &task->id, &err);
-	if (rc > 0)
-		rc = loop_timer(task->services->loop, &task->retry,
-				REMOVE_PAUSE_MS, remove_on, task, &err);
-	else if (rc == 0)
-		task_event(task, EVENT_REMOVED);
-	if (rc < 0)
+	if (spool_remove(task->services->spool, &task->id, &err) < 0) {
 		retry_removal(task, "spool", &err);
+		return;
+	}
+	trash_empty(task->services->trash);
+	task_event(task, EVENT_REMOVED);
 }
 
 /* Kill regatta-init if it lives without the engine's knowledge. True: it lived.

@@ -33,6 +33,7 @@ struct task_services {
 	struct engine *engine;
 	struct images *images;
 	struct spool *spool;
+	struct trash *trash; /* of the spool; NULL: it is not emptied */
 	struct log_sender *sender;
 	struct blob_store *blobs;
 	struct fetches *fetches;

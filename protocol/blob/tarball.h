@@ -23,7 +23,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define TARBALL_ENTRIES_MAX 200000
+#define TARBALL_ENTRIES_MAX 2000000
 #define TARBALL_DEPTH_MAX 64
 
 struct tarball;

@@ -87,8 +87,7 @@ int main(void)
 		gang_ssh_seen(ssh, names[i]);
 	is_int(sent.count, 0, "an answer that nobody asked for is not sent");
 	gang_ssh_free(ssh);
-	while (spool_remove(spool, &id, NULL) > 0)
-		;
+	spool_remove(spool, &id, NULL);
 	spool_create(spool, &spec, NULL);
 	ssh = gang_ssh_new(loop, spool, &id, note_sent, &sent, &err);
 	if (!ssh)
@@ -106,8 +105,7 @@ int main(void)
 	ok(sent.count > 0 && sent.bytes < LIMIT,
 	   "and in the next one, for who asks again, %d", sent.count);
 	gang_ssh_free(ssh);
-	while (spool_remove(spool, &id, NULL) > 0)
-		;
+	spool_remove(spool, &id, NULL);
 	spool_free(spool);
 	sd_event_unref(loop);
 	file_remove_tree(AT_FDCWD, folder, NULL);
