@@ -224,8 +224,7 @@ static bool report_begins(const char *text, size_t size)
 			exception_begins(text, size));
 }
 
-/* A host has a digit in its name, and is not an error code of Ascend. */
-static size_t host_size(const char *text, size_t size)
+size_t prefix_host_size(const char *text, size_t size)
 {
 	size_t n = prefix_name_size(text, size), i = 0;
 
@@ -282,7 +281,7 @@ static ssize_t part_size(char part, const char *text, size_t size,
 		n = time_size(text, size);
 		break;
 	case 'H':
-		n = host_size(text, size);
+		n = prefix_host_size(text, size);
 		origin->host = text;
 		origin->host_size = n;
 		break;

@@ -31,6 +31,10 @@ bool line_prefix_begins(char first);
 /* Characters of the name of a host, pod or program: at most size. */
 size_t prefix_name_size(const char *text, size_t size);
 
+/* Of a host's: it has a digit, and is no error code of Ascend; 0: it is none.
+ */
+size_t prefix_host_size(const char *text, size_t size);
+
 /* Digits at the beginning of text. */
 size_t digits_size(const char *text, size_t size);
 

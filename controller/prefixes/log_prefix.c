@@ -127,12 +127,11 @@ static void pod_shape(const char *text, size_t size, struct prefix_shape *shape)
 static void host_shape(const char *text, size_t size,
 		       struct prefix_shape *shape)
 {
-	size_t n = word_size(text, size), digit = 0;
+	size_t n = prefix_host_size(text, size);
 
-	while (digit < n && !isdigit((unsigned char)text[digit]))
-		digit++;
-	if (!n || (digit == n && !(n == 9 && !memcmp(text, "localhost", 9))) ||
-	    n == size || text[n] != ':' || memchr(text, '/', n) ||
+	if (!n && size > 9 && !memcmp(text, "localhost", 9))
+		n = 9;
+	if (!n || n == size || text[n] != ':' ||
 	    (n + 1 < size && text[n + 1] != ' ') || counts_something(text, n))
 		return;
 	*shape = (struct prefix_shape){ .name = text,

@@ -247,6 +247,9 @@ static const struct {
 	{ "an error code of Ascend is no host",
 	  "EI0006: [PID: 812] Getting socket times out\n",
 	  "EI0006: [PID: 812] Getting socket times out\n" },
+	{ "nor is one that begins several lines",
+	  "EZ9999: Inner Error!\nEZ9999: [PID: 812] an error\n",
+	  "EZ9999: Inner Error!\nEZ9999: [PID: 812] an error\n" },
 	{ "JSON of a program is not Docker's",
 	  "{\"log\":\"a\",\"step\":1}\n", "{\"log\":\"a\",\"step\":1}\n" },
 };
