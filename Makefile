@@ -401,35 +401,38 @@ lint-pages:
 ROOT = $(DESTDIR)$(PREFIX)
 PARTS = $(ROOT)/lib/regatta
 SETTINGS = $(if $(filter /usr /usr/%,$(PREFIX)),,$(PREFIX))/etc/regatta
+# A line for each file.
+told = printf '  INSTALL %s\n' $(1)
+put = install -D -m $(1) $(2) $(3) && $(call told,$(3))
 install_to = $(foreach p,$(filter $(addprefix $(BUILD)/,$(1)),$(PROGRAMS)), \
-	install $p $(ROOT)/$(2) &&) true
+	$(call put,755,$p,$(ROOT)/$(2)/$(notdir $p)) &&) true
 install: all
-	install -d $(ROOT)/bin $(ROOT)/sbin $(PARTS)
-	$(call install_to,regatta,bin)
-	$(call install_to,regatta-agent regatta-controller,sbin)
-	$(call install_to,regatta-init,lib/regatta)
-	rm -rf $(PARTS)/images
-	for file in $(patsubst $(BUILD)/%,%,$(IMAGES)); do \
-		install -D -m $$([ -x $(BUILD)/$$file ] && echo 755 || \
-			echo 644) $(BUILD)/$$file $(PARTS)/$$file || exit 1; \
+	$(Q)$(call install_to,regatta,bin)
+	$(Q)$(call install_to,regatta-agent regatta-controller,sbin)
+	$(Q)$(call install_to,regatta-init,lib/regatta)
+	$(Q)rm -rf $(PARTS)/images
+	$(Q)for file in $(patsubst $(BUILD)/%,%,$(IMAGES)); do \
+		mode=$$([ -x $(BUILD)/$$file ] && echo 755 || echo 644); \
+		$(call put,$$mode,$(BUILD)/$$file,$(PARTS)/$$file) || exit 1; \
 	done
-	install -m 644 deploy/systemd/*.yaml $(PARTS)
-	for page in $(MAN); do \
-		install -D -m 644 $$page \
-			$(ROOT)/share/man/man$${page##*.}/$${page##*/}; \
+	$(Q)for file in deploy/systemd/*.yaml; do \
+		$(call put,644,$$file,$(PARTS)/$${file##*/}) || exit 1; \
 	done
-	install -d $(ROOT)/lib/systemd/system
-	for unit in deploy/systemd/*.service; do \
+	$(Q)for page in $(MAN); do \
+		at=$(ROOT)/share/man/man$${page##*.}/$${page##*/}; \
+		$(call put,644,$$page,$$at) || exit 1; \
+	done
+	$(Q)install -d $(ROOT)/lib/systemd/system
+	$(Q)for unit in deploy/systemd/*.service; do \
+		at=$(ROOT)/lib/systemd/system/$${unit##*/}; \
 		sed 's|=/usr/sbin/|=$(PREFIX)/sbin/|; s|/etc/regatta|$(SETTINGS)|' \
-			$$unit >$(ROOT)/lib/systemd/system/$${unit##*/} || exit 1; \
+			$$unit >$$at && $(call told,$$at) || exit 1; \
 	done
-	install -D -m 644 deploy/systemd/regatta.sysusers \
-		$(ROOT)/lib/sysusers.d/regatta.conf
-	install -D -m 644 deploy/systemd/regatta.tmpfiles \
-		$(ROOT)/lib/tmpfiles.d/regatta.conf
-	$(foreach c,$(COMPLETIONS),mkdir -p $(dir $(ROOT)/share/$c) && \
+	$(Q)$(call put,644,deploy/systemd/regatta.sysusers,$(ROOT)/lib/sysusers.d/regatta.conf)
+	$(Q)$(call put,644,deploy/systemd/regatta.tmpfiles,$(ROOT)/lib/tmpfiles.d/regatta.conf)
+	$(Q)$(foreach c,$(COMPLETIONS),mkdir -p $(dir $(ROOT)/share/$c) && \
 		$(BUILD)/regatta completion $(call shell_of,$c) \
-		>$(ROOT)/share/$c &&) true
+		>$(ROOT)/share/$c && $(call told,$(ROOT)/share/$c) &&) true
 
 # Where each shell looks for what `regatta completion` prints.
 COMPLETIONS = bash-completion/completions/regatta \

@@ -158,10 +158,13 @@ static struct node *known_node(const struct api *api, const char *name,
 {
 	struct node *node = name ? node_find(api->nodes, name) : NULL;
 
-	if (node && !node_view(node)->removed)
-		return node;
-	return error_null(
-		error_set(err, ENOENT, "no node '%.64s'", name ? name : ""));
+	if (!node)
+		return error_null(
+			node_unknown(api->nodes, name ? name : "", err));
+	if (node_view(node)->removed)
+		return error_null(error_set(err, ENOENT,
+					    "node '%.64s' was removed", name));
+	return node;
 }
 
 static int add_inventory(const struct node *node, struct node_info *to,

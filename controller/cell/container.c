@@ -53,12 +53,14 @@ static int find_model_figure(const struct cell_texts *texts, const char *figure,
 }
 
 /* A cell that uses ${steps} must reach that step. */
-static void expect_steps(const struct cell_texts *texts, const char *name,
-			 const struct value *value)
+static int expect_steps(const struct cell_texts *texts, const char *name,
+			const struct value *value, struct error *err)
 {
-	if (!strcmp(name, "steps"))
-		value_u32(value, 1, UINT32_MAX,
-			  &texts->cell->spec.measure.steps, NULL);
+	uint32_t *steps = &texts->cell->spec.measure.steps;
+
+	return strcmp(name, "steps")
+		       ? 0
+		       : value_u32(value, 1, UINT32_MAX, steps, err);
 }
 
 /* interpolate_lookup_fn */
@@ -87,7 +89,8 @@ static int cell_text_look_up(void *arg, const char *name, struct buffer *out,
 	if (value_kind(value) != VALUE_SCALAR)
 		return error_set(err, EINVAL,
 				 "it is a list; expected single values");
-	expect_steps(texts, name, value);
+	if (expect_steps(texts, name, value, err) < 0)
+		return -1;
 	return buffer_text(out, value_text(value), err) < 0 ? -1 : 1;
 }
 

@@ -191,8 +191,8 @@ static int add_value(struct overlay *layer, struct paths *paths,
 		if (!overlay_name_valid(key))
 			return value_key_error(value, i, err,
 					       "the name is not valid here; "
-					       "expected letters, digits, _ "
-					       "and -");
+					       "expected ASCII letters, "
+					       "digits, _ and -");
 		if (snprintf(path, sizeof(path), "%s.%s", name, key) >=
 		    (int)sizeof(path))
 			return value_key_error(value, i, err,
@@ -264,8 +264,11 @@ int overlay_add(struct overlay *layer, struct paths *paths, const char *name,
 			return add_leaf(layer, paths, name, value, err);
 		if (!overlay_name_valid(name))
 			return value_error(value, err,
-					   "the name is not valid here; "
-					   "expected letters, digits, _ and -");
+					   "the name '%.60s' is not valid "
+					   "here; "
+					   "expected ASCII letters, digits, _ "
+					   "and -",
+					   name);
 		break;
 	}
 	if (strlen(name) >= PATH_BYTES)

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <sodium.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -247,21 +248,65 @@ static int check_settings(const struct input *input,
 	return 0;
 }
 
+/* An error in a line that is not in the file, "FILE:12: ", is that of the
+ * option whose document has the line.
+ */
+static void blame_setting(const struct option_list *set, const char *name,
+			  size_t lines, struct error *err)
+{
+	size_t length = strlen(name), line;
+	struct error why = *err;
+	char *rest;
+
+	if (strncmp(why.text, name, length) || why.text[length] != ':')
+		return;
+	line = strtoul(why.text + length + 1, &rest, 10);
+	if (line <= lines || strncmp(rest, ": ", 2) != 0)
+		return;
+	for (size_t i = 0; i < set->count; i++) {
+		size_t key = strcspn(set->items[i], "=");
+
+		lines += 2; /* "---", and a line for each name of the key */
+		for (size_t at = 0; at < key; at++)
+			lines += set->items[i][at] == '.';
+		if (line <= lines) {
+			error_set(err, why.code, "--set %.60s: %s",
+				  set->items[i], rest + 2);
+			return;
+		}
+	}
+}
+
+static size_t input_count_lines(const struct buffer *text)
+{
+	size_t lines = 1;
+
+	for (size_t i = 0; i < text->size; i++)
+		lines += text->data[i] == '\n';
+	return lines;
+}
+
 int input_init(struct input *input, struct cli *cli, const char *name,
 	       bool optional_catalog, struct error *err)
 {
+	const struct option_list *set = &cli->options->set;
+	size_t lines;
+
 	*input = (struct input){ .name = strcmp(name, "-") ? name : "stdin" };
 	buffer_init(&input->text, INPUT_MAX);
-	if (read_input(name, &input->text, err) < 0 ||
-	    add_settings(input, &cli->options->set, err) < 0 ||
-	    check_settings(input, &cli->options->set, err) < 0 ||
-	    (cli->options->keep_going && add_keep_going(input, err) < 0) ||
-	    input_check(input, cli, optional_catalog, err) < 0 ||
-	    check_tree(input, cli, err) < 0) {
-		input_clear(input);
-		return -1;
+	if (read_input(name, &input->text, err) == 0) {
+		lines = input_count_lines(&input->text);
+		if (add_settings(input, set, err) == 0 &&
+		    check_settings(input, set, err) == 0 &&
+		    (!cli->options->keep_going ||
+		     add_keep_going(input, err) == 0) &&
+		    input_check(input, cli, optional_catalog, err) == 0 &&
+		    check_tree(input, cli, err) == 0)
+			return 0;
+		blame_setting(set, input->name, lines, err);
 	}
-	return 0;
+	input_clear(input);
+	return -1;
 }
 
 void input_clear(struct input *input)

@@ -230,7 +230,7 @@ static void announce(struct watch *watch, const struct job_info *job,
 	char cell[300], detail[400], place[300], again[40] = "";
 	char line[2 * LINE_MAX_BYTES];
 
-	escape(job->cell ? job->cell : "", cell, sizeof(cell));
+	job_cell_words(job, cell, sizeof(cell));
 	job_detail(job, detail, sizeof(detail));
 	time_and_place(watch, job, place, sizeof(place));
 	if (known->attempt > 1 && known->attempt != old_attempt)

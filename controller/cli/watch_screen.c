@@ -3,6 +3,7 @@
 #include "controller/cli/watch_screen.h"
 #include "controller/view/render.h"
 #include "controller/cli/screen.h"
+#include "controller/report/labels.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/utf8.h"
@@ -19,7 +20,8 @@
 #define HEAD_ROWS 1
 #define ABOUT_ROWS 3 /* the chosen job in words */
 #define ROOMY 20     /* rows of a screen that always shows a log */
-#define NARROW 60    /* columns that have no room for bars */
+#define NARROW 72    /* columns that have no room for bars */
+#define WIDE 110     /* columns that have room for losses */
 
 typedef unsigned long long ull;
 
@@ -32,6 +34,8 @@ struct watch_screen {
 	uint64_t chosen;              /* job; 0: none yet */
 	const struct watched **shown; /* as they stand on the screen */
 	size_t count, room;
+	struct labels labels; /* of the cells of the first `labelled` jobs */
+	size_t labelled;
 	sd_event_source *keys, *timer;
 	int64_t second_ms;  /* when log and remaining time were updated */
 	int64_t left_ms;    /* watched_time_left() */
@@ -45,6 +49,22 @@ struct watch_screen {
 };
 
 /* The jobs on the screen. */
+
+/* Find what tells the jobs apart, when there are more of them. */
+static void watch_screen_label(struct watch_screen *view)
+{
+	owned_free const char **cells = NULL;
+
+	if (view->labelled == view->count)
+		return;
+	cells = calloc(view->count, sizeof(*cells));
+	if (!cells)
+		return;
+	for (size_t i = 0; i < view->count; i++)
+		cells[i] = view->shown[i]->job->cell;
+	labels_find(cells, sizeof(*cells), view->count, &view->labels);
+	view->labelled = view->count;
+}
 
 static void watch_screen_collect(struct watch_screen *view)
 {
@@ -63,6 +83,7 @@ static void watch_screen_collect(struct watch_screen *view)
 	if (view->count)
 		qsort(view->shown, view->count, sizeof(void *),
 		      watched_by_place);
+	watch_screen_label(view);
 }
 
 static size_t chosen_place(const struct watch_screen *view)
@@ -147,36 +168,64 @@ static bool is_narrow(const struct watch_screen *view)
 	return screen_columns(view->screen) < NARROW;
 }
 
-/* Progress, elapsed time and recent losses of a job. */
+/* Progress, elapsed time and recent losses of a job; nothing before there is
+ * any of them.
+ */
 static void meters(const struct watch_screen *view, const struct watched *job,
 		   char *to, size_t size)
 {
-	char sparks[4 * WATCHED_LOSSES + 1];
+	char sparks[4 * WATCHED_LOSSES + 1] = "";
 	double done = fraction_done(job);
 
-	spark_text(job, sparks);
-	if (!is_narrow(view))
-		snprintf(to, size, "%s %6s %s", human_bar(done).text,
+	to[0] = 0;
+	if (screen_columns(view->screen) >= WIDE)
+		spark_text(job, sparks);
+	if (!is_narrow(view) && (done >= 0 || job->job->started_ms))
+		snprintf(to, size, "%s %6s %s ", human_bar(done).text,
 			 age(view, job->job).text, sparks);
-	else if (done >= 0)
-		snprintf(to, size, "%3.0f %%", 100 * done);
-	else
-		snprintf(to, size, "%5s", "");
+	else if (is_narrow(view) && done >= 0)
+		snprintf(to, size, "%3.0f %% ", 100 * done);
+}
+
+/* In what the job differs from the others, in at most a third of the screen. */
+static void watch_screen_name(const struct watch_screen *view,
+			      const struct watched *job, char name[LABEL_SIZE])
+{
+	labels_brief(&view->labels, job->job->cell, job->job->repeat, name);
+	labels_squeeze(name, (size_t)screen_columns(view->screen) / 3);
+}
+
+/* The columns of the widest name. */
+static size_t watch_screen_names(const struct watch_screen *view)
+{
+	char name[LABEL_SIZE];
+	size_t widest = 0;
+
+	for (size_t i = 0; i < view->count; i++) {
+		size_t width;
+
+		watch_screen_name(view, view->shown[i], name);
+		width = utf8_width(name);
+		widest = width > widest ? width : widest;
+	}
+	return widest;
 }
 
 /* The most important first: narrow screens cut the rest. */
 static void job_line(const struct watch_screen *view, int row,
-		     const struct watched *job)
+		     const struct watched *job, size_t names)
 {
-	char meter[200], nodes[100] = "", detail[300], line[900];
+	char meter[200], nodes[100] = "", detail[300], line[1200];
+	char name[LABEL_SIZE];
 
 	meters(view, job, meter, sizeof(meter));
+	watch_screen_name(view, job, name);
 	if (job->job->allocation.count)
 		job_nodes(&job->job->allocation, nodes, sizeof(nodes));
 	job_detail(job->job, detail, sizeof(detail));
-	snprintf(line, sizeof(line), "%5llu %-10s %s [%s]  %s  %s",
-		 (ull)job->id, job->job->state, meter,
-		 job->job->cell ? job->job->cell : "", detail, nodes);
+	snprintf(line, sizeof(line), "%5llu %-10s %s%*s %s%s  %s", (ull)job->id,
+		 job->job->state, name, (int)(names - utf8_width(name)), "",
+		 meter, detail, nodes);
 	screen_line(view->screen, row, colour_of_job(job->state),
 		    job->id == view->chosen, line);
 }
@@ -222,17 +271,20 @@ static void head_line(const struct watch_screen *view)
 static void about_lines(const struct watch_screen *view, int row, int rows)
 {
 	const struct watched *job = chosen_job(view);
-	char nodes[300], detail[500], text[1200] = "";
+	char cell[400], nodes[300], detail[500], text[1500] = "";
 	size_t at = 0;
 
 	if (job) {
+		bool placed = job->job->allocation.count;
+
 		job_nodes(&job->job->allocation, nodes, sizeof(nodes));
 		job_detail(job->job, detail, sizeof(detail));
-		snprintf(text, sizeof(text), "job %llu [%s] %s%s%s on %s%s%s",
-			 (ull)job->id, job->job->cell ? job->job->cell : "",
+		snprintf(text, sizeof(text), "job %llu [%s] %s%s%s%s%s%s%s",
+			 (ull)job->id,
+			 job_cell_words(job->job, cell, sizeof(cell)),
 			 job->job->state, job->job->started_ms ? " " : "",
-			 age(view, job->job).text, nodes, detail[0] ? ": " : "",
-			 detail);
+			 age(view, job->job).text, placed ? " on " : "",
+			 placed ? nodes : "", detail[0] ? ": " : "", detail);
 	}
 	for (int i = 0; i < rows; i++) {
 		at += screen_line(view->screen, row + i, CYAN, false,
@@ -284,10 +336,12 @@ static void list_lines(const struct watch_screen *view, int row, int rows)
 	size_t chosen = chosen_place(view);
 	size_t room = rows > 0 ? (size_t)rows : 0;
 	size_t first = chosen >= room && room ? chosen - room + 1 : 0;
+	size_t names = watch_screen_names(view);
 
 	for (size_t i = 0; i < room; i++)
 		if (first + i < view->count)
-			job_line(view, row + (int)i, view->shown[first + i]);
+			job_line(view, row + (int)i, view->shown[first + i],
+				 names);
 		else
 			screen_line(view->screen, row + (int)i, PLAIN, false,
 				    "");

@@ -388,10 +388,8 @@ static int operations_choose_named(struct operations *operations,
 			node_find(operations->with.nodes, wanted->items[i]);
 
 		if (!node)
-			return error_set(err, ENOENT,
-					 "no node '%.64s'; regatta nodes shows "
-					 "all",
-					 wanted->items[i]);
+			return node_unknown(operations->with.nodes,
+					    wanted->items[i], err);
 		if (!strings_has(nodes, node_name(node)) &&
 		    strings_add(nodes, node_name(node), err) < 0)
 			return -1;

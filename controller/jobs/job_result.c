@@ -159,7 +159,7 @@ static int make_result(const struct job *job, const struct usage *const *list,
 			arrival_of(input.records, input.record_count);
 	}
 	if (!measure->framework && !log_reader_format(gang))
-		input.unread = "no format matches the log";
+		input.unread = result_unread;
 	if (add_usage(gang, list, &input, err) < 0 ||
 	    gang_warnings(gang, &input.inputs.warnings,
 			  &input.inputs.warnings_count, err) < 0 ||
@@ -169,15 +169,27 @@ static int make_result(const struct job *job, const struct usage *const *list,
 	return result_compute(&input, to, err);
 }
 
-/* With exit code 0 the log must also have figures, and the last step. */
+static void job_set_text(struct job *job, char *text)
+{
+	if (!text)
+		return;
+	free(job->text);
+	job->text = text;
+}
+
+/* With exit code 0 the log must also have figures, and the last step. Where the
+ * job names no format, it is only told that there are none.
+ */
 static void check_measured(struct job *job, const struct result *result)
 {
 	char ends[120];
 
-	if (job->failure || !log_reader_named(job->gang) ||
-	    !log_reader_reads(job->jobs->reader, job->gang))
+	if (job->failure || !log_reader_reads(job->jobs->reader, job->gang))
 		return;
-	if (!result->measured)
+	if (!log_reader_named(job->gang)) {
+		if (!job->text && !result->measured && result->text)
+			job_set_text(job, strdup(result->text));
+	} else if (!result->measured)
 		job_set_failure(job, FAILURE_NO_METRIC, 0,
 				result->text ? result->text : "");
 	else if (!result_complete(result, ends, sizeof(ends)))
@@ -387,14 +399,6 @@ static void refine_failure(struct job *job, const struct reason *reason)
 	    (reason->class == CAUSE_DEVICE_OOM ||
 	     reason->class == CAUSE_HOST_OOM))
 		job->failure = FAILURE_OOM;
-}
-
-static void job_set_text(struct job *job, char *text)
-{
-	if (!text)
-		return;
-	free(job->text);
-	job->text = text;
 }
 
 /* Continue the job's sentence with its reason, and a rank that exited early. */

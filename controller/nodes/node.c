@@ -3,6 +3,7 @@
 #include "controller/nodes/node_internal.h"
 
 #include "controller/cluster/active_job.h"
+#include "protocol/base/strings.h"
 
 #include <errno.h>
 #include <search.h>
@@ -120,6 +121,34 @@ struct node *node_find(const struct nodes *nodes, const char *name)
 	void *found = tfind(name, &nodes->names, compare_name);
 
 	return found ? *(struct node **)found : NULL;
+}
+
+int node_unknown(const struct nodes *nodes, const char *name, struct error *err)
+{
+	char known[120] = "";
+	size_t more = 0;
+
+	for (size_t i = 0; i < node_count(nodes); i++) {
+		const struct node *node = node_at(nodes, i);
+		size_t used = strlen(known);
+
+		if (node_view(node)->removed)
+			continue;
+		if (used + strlen(node_name(node)) + 2 >= sizeof(known))
+			more++;
+		else
+			text_append(known, sizeof(known), "%s%s",
+				    used ? ", " : "", node_name(node));
+	}
+	if (!*known)
+		return error_set(err, ENOENT, "no node '%.64s'; none is known",
+				 name);
+	if (more)
+		return error_set(err, ENOENT,
+				 "no node '%.64s'; known are %s and %zu more",
+				 name, known, more);
+	return error_set(err, ENOENT, "no node '%.64s'; known are %s", name,
+			 known);
 }
 
 static void node_free(struct node *node)

@@ -79,6 +79,10 @@ struct slot *node_slot(const struct nodes *nodes, const struct node *node);
 /* By name; NULL: not known. */
 struct node *node_find(const struct nodes *nodes, const char *name);
 
+/* ENOENT: there is no such node; the text names some that there are. */
+int node_unknown(const struct nodes *nodes, const char *name,
+		 struct error *err);
+
 /* Find or add. NULL with *err set: NODES_MAX, ENOMEM. */
 struct node *node_get(struct nodes *nodes, const char *name, struct error *err);
 

@@ -71,6 +71,12 @@ static const char *const advice[FAILURES][LANGUAGES] = {
 	{ "load one image on all nodes (regatta image load), then regatta retry", \
 	  "在所有节点上加载同一镜像（regatta image load），然后 regatta retry" }
 
+#define DEVICE_MEMORY                                                          \
+	{ "use a smaller batch or sequence, recompute activations, or shard "   \
+	  "over more devices; `memory` in the sweep is that of the host",       \
+	  "减小批大小或序列长度、启用重计算，或用更多设备切分；扫描文件中的 `memory` 仅限" \
+	  "主机内存" }
+
 /* Texts that have an advice of their own; the first that matches counts. */
 static const struct {
 	enum failure failure;
@@ -87,6 +93,13 @@ static const struct {
 		  "容器内的 root 只能写入属于自己的文件：在扫描文件中设置 "
 		  "`capabilities: [DAC_OVERRIDE]`，或将 `user` 设为该目录的属主"
 		  "；节点策略中须有 `capabilities: [DAC_OVERRIDE]`" } },
+	{ FAILURE_OOM, "torch.OutOfMemoryError", DEVICE_MEMORY },
+	{ FAILURE_OOM, "cuda.OutOfMemoryError", DEVICE_MEMORY },
+	{ FAILURE_OOM, " out of memory. Tried to allocate", DEVICE_MEMORY },
+	{ FAILURE_OOM, " error: out of memory", DEVICE_MEMORY },
+	{ FAILURE_OOM, "CUDA", DEVICE_MEMORY },
+	{ FAILURE_OOM, "RESOURCE_EXHAUSTED", DEVICE_MEMORY },
+	{ FAILURE_OOM, "ResourceExhausted", DEVICE_MEMORY },
 	{ FAILURE_PREFLIGHT, "must have the same one", SAME_IMAGE },
 	{ FAILURE_PREFLIGHT, "is in no registry", SAME_IMAGE },
 	{ FAILURE_IMAGE, "no space left",

@@ -68,7 +68,7 @@ static bool any_wants(const struct report_figure *figure,
 		if (figure->says && !(row->repeats && row->repeats->runs))
 			continue;
 		if (figure->measured ? datum.kind != DATUM_NONE
-				     : datum.number > 0)
+				     : datum.number > figure->indexed)
 			return true;
 	}
 	return false;

@@ -35,7 +35,7 @@ static const struct report_figure figures[] = {
 	  .place[IN_TABLE] = 1, .title = "cell" },
 	{ .name = "repeat", ROW(info.repeat),
 	  .place[IN_TABLE] = 2, .title = "repeat", .format = "%.0f",
-	  .optional = true, .labelled = true },
+	  .optional = true, .labelled = true, .indexed = true },
 	{ .name = "state", ROW(info.state),
 	  .place[IN_TABLE] = 20, .title = "state" },
 	{ .name = "failure", ROW(info.failure) },
@@ -343,5 +343,6 @@ struct datum figure_datum(const struct report_figure *figure,
 	if ((figure->measured && !row_completed(row)) ||
 	    ((figure->counted || figure->time) && !(datum.number > 0)))
 		return (struct datum){ .number = NAN };
+	datum.number += figure->indexed;
 	return datum;
 }

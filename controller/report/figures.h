@@ -100,6 +100,7 @@ struct report_figure {
 	bool measured; /* only of completed rows */
 	bool time;     /* milliseconds since 1970; 0: unknown */
 	bool counted;  /* 0: unknown */
+	bool indexed;  /* from 0, but shown from 1 */
 	bool optional; /* a column only if a row has it */
 	bool flagged;  /* marked when the row has flags */
 	bool labelled; /* left out when labels say it */

@@ -272,9 +272,11 @@ static void html_put_advice(struct writer *to, const struct report_rows *rows)
 		if (!todo || i == ADVICE_MAX || said[i])
 			continue;
 		said[i] = todo;
-		writer_printf(to, "<p>%s (%s): %s</p>\n",
+		writer_printf(to, "<p>%s (%s): ",
 			      phrase(to->language, "What to do"),
-			      failure_name(failure), todo);
+			      failure_name(failure));
+		writer_code(to, todo);
+		writer_raw(to, "</p>\n");
 	}
 }
 

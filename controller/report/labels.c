@@ -154,12 +154,16 @@ static int longest_first(const void *left, const void *right)
 	return (b->size > a->size) - (b->size < a->size);
 }
 
-/* Keys such as the model identify a row and are never left out. */
-static bool is_subject(const char *word)
+/* Keys such as the model identify a row and are never left out, and so does a
+ * name that is no "key=value".
+ */
+static bool is_subject(const char *word, size_t length)
 {
 	size_t size = strcspn(word, "= ");
 	const struct report_figure *figure;
 
+	if (!memchr(word, '=', length))
+		return true;
 	for (size_t i = 0; (figure = figure_used(AS_SUBJECT, i)); i++)
 		if (strlen(figure->label) == size &&
 		    !strncmp(figure->label, word, size))
@@ -175,7 +179,7 @@ static void find_implied(struct labels *labels, struct named *cells,
 	const char *cell = cells[0].cell, *word;
 
 	while ((length = labels_next(&cell, &word)))
-		if (keys_count < KEYS_MAX && !is_subject(word) &&
+		if (keys_count < KEYS_MAX && !is_subject(word, length) &&
 		    !label_has_word(labels->common, word, length))
 			keys[keys_count++] = (struct key){ word, length };
 	qsort(keys, keys_count, sizeof(*keys), longest_first);
@@ -294,8 +298,9 @@ static const char *name_parts(const struct labels *labels, const char *cell,
 		const char *equals = memchr(word, '=', length), *dot;
 		const char *from = word, *end = word + length;
 
-		if (equals && part == KEY) {
-			end = equals;
+		if (part == KEY) {
+			from = equals ? word : "name";
+			end = equals ? equals : from + 4;
 		} else if (equals && part == VALUE) {
 			from = equals + 1;
 		} else if (equals) {

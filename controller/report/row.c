@@ -202,8 +202,10 @@ bool row_failed(const struct report_row *row)
 const char *row_reason(const struct report_row *row, char words[ROW_NOTE_BYTES])
 {
 	const char *failure = row_failure(row), *text = row->info.text;
+	bool unread = row_completed(row) && text && row->info.result &&
+		      !row->info.result->measured;
 
-	if (!row_failed(row))
+	if (!row_failed(row) && !unread)
 		return NULL;
 	if (!text)
 		text = failure ? "" : row->info.failure;

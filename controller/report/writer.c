@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int escape_html(struct buffer *out, const char *text, const char *kept,
@@ -103,6 +104,23 @@ void writer_text(struct writer *to, const char *text)
 {
 	if (!to->failure.code)
 		to->escape(to->out, text ? text : to->missing, &to->failure);
+}
+
+void writer_code(struct writer *to, const char *text)
+{
+	size_t length = strlen(text);
+	owned_free char *copy = strdup(text);
+	bool code = false;
+
+	if (!copy)
+		error_nomem(&to->failure, "page");
+	for (char *at = copy; at && at <= copy + length; code = !code) {
+		char *end = at + strcspn(at, "`");
+
+		*end = 0;
+		writer_printf(to, code ? "<code>%s</code>" : "%s", at);
+		at = end + 1;
+	}
 }
 
 /* A number in the form of a conversion, "%.1f". */

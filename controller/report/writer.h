@@ -45,6 +45,9 @@ void writer_bytes(struct writer *to, const char *text, size_t size);
 /* Append a text escaped; NULL: to->missing. */
 void writer_text(struct writer *to, const char *text);
 
+/* The same in HTML, where `this` becomes <code>this</code>. */
+void writer_code(struct writer *to, const char *text);
+
 /* As printf(3), where fmt is not escaped, and each %s is as by writer_text().
  * Conversions: %s, %d, %u, %llu, %zu, and %f and %g with a precision.
  */

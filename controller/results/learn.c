@@ -22,6 +22,7 @@ struct seen {
 	size_t size;
 	bool learnt;
 	const char *at; /* in the current line; NULL: not there */
+	size_t length;  /* there: with the zeros in front of it */
 };
 
 struct learning {
@@ -35,23 +36,34 @@ static bool is_number_byte(char c)
 	return isdigit((unsigned char)c) || (c && strchr(".,+-", c));
 }
 
-/* Find the value as a separate number; NULL: none. */
-static const char *find_value(const struct seen *value, const char *line,
+static bool seen_is_whole(const struct seen *value)
+{
+	return strspn(value->text, "0123456789") == value->size;
+}
+
+/* Find the value as a separate number; a whole one may have zeros in front.
+ * NULL: none.
+ */
+static const char *find_value(struct seen *value, const char *line,
 			      const char *end)
 {
 	const char *at = line;
 
 	while ((at = memmem(at, (size_t)(end - at), value->text,
 			    value->size))) {
-		const char *behind = at + value->size;
-		bool cut = (at > line && is_number_byte(at[-1]) &&
-			    at[-1] != ',' && at[-1] != '-') ||
-			   (behind < end && isdigit((unsigned char)*behind)) ||
-			   (behind + 1 < end && *behind == '.' &&
-			    isdigit((unsigned char)behind[1]));
+		const char *behind = at + value->size, *from = at;
+		bool cut;
 
+		while (seen_is_whole(value) && from > line && from[-1] == '0')
+			from--;
+		cut = (from > line && is_number_byte(from[-1]) &&
+		       from[-1] != ',' && from[-1] != '-') ||
+		      (behind < end && isdigit((unsigned char)*behind)) ||
+		      (behind + 1 < end && *behind == '.' &&
+		       isdigit((unsigned char)behind[1]));
+		value->length = (size_t)(behind - from);
 		if (!cut)
-			return at;
+			return from;
 		at++;
 	}
 	return NULL;
@@ -99,8 +111,10 @@ static int put_character(struct buffer *yaml, char c)
 		return buffer_text(yaml, "''", NULL);
 	if (isalpha((unsigned char)c) || c == '_')
 		return buffer_append(yaml, &c, 1, NULL);
-	if (isgraph((unsigned char)c))
+	if (strchr("\\^$.|?*+()[]{}", c))
 		return buffer_printf(yaml, NULL, "\\%c", c);
+	if (isgraph((unsigned char)c))
+		return buffer_append(yaml, &c, 1, NULL);
 	return buffer_printf(yaml, NULL, "\\x%02x", (unsigned char)c);
 }
 
@@ -133,9 +147,8 @@ static int put_between(struct buffer *yaml, const char *at, const char *end)
 
 static int learn_put_value(struct buffer *yaml, const struct seen *value)
 {
-	bool whole = strspn(value->text, "0123456789") == value->size;
 	const char *form =
-		whole ? "\\d+"
+		seen_is_whole(value) ? "\\d+"
 		: memchr(value->text, ',', value->size)
 			? "[-+\\d.,]*\\d"
 			: "[-+]?(?:[\\d.]+(?:[eE][-+]?\\d+)?|nan|inf)";
@@ -181,7 +194,7 @@ static int put_rule(struct learning *learning, const char *line,
 		if (put_between(yaml, at, value->at) < 0 ||
 		    learn_put_value(yaml, value) < 0)
 			return -1;
-		at = value->at + value->size;
+		at = value->at + value->length;
 		value->learnt = true;
 	}
 	/* Text after the value keeps a cut number from matching. */

@@ -369,6 +369,9 @@ static void result_add_memory(struct builder *builder)
 
 /* Verdict. */
 
+const char result_unread[] = "no format matches the log; 'regatta extract LOG "
+			     "--learn' proposes rules";
+
 /* Was anything measured? If not, text says what is missing. */
 static bool verdict(const struct builder *builder, char *text, size_t size)
 {

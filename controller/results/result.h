@@ -25,6 +25,9 @@ OWNED_VALUE(struct result_input, result_input_clear)
 void result_clear(struct result *result);
 OWNED_VALUE(struct result, result_clear)
 
+/* Why nothing was read: no format matches the log, and what to do then. */
+extern const char result_unread[];
+
 /* False means failure class incomplete; text[0..size) gets the sentence. */
 bool result_complete(const struct result *result, char *text, size_t size);
 

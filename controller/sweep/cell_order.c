@@ -12,6 +12,7 @@
  * or it needs more nodes than the cell whose nodes it shares.
  */
 #include "controller/sweep/sweep_internal.h"
+#include "protocol/base/strings.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -294,13 +295,43 @@ struct walk {
 	size_t next; /* of its orders */
 };
 
-static int circle_error(const struct sweep *sweep, struct error *err)
+/* "after step=b (line 4)": what a cell follows. */
+static int circle_add(struct sweep *sweep, uint32_t cell, char *names,
+		      size_t size, struct error *err)
 {
-	return value_error(document_root(sweep->document), err,
-			   "after: the cells depend on each other in a cycle");
+	const struct value *after;
+
+	if (sweep_set_values(sweep, cell, err) < 0)
+		return -1;
+	after = sweep->values[KEY_AFTER];
+	text_append(names, size, "%safter", *names ? ", " : "");
+	for (size_t i = 0; i < value_count(after); i++)
+		text_append(names, size, " %s=%s", value_key(after, i),
+			    value_text(value_at(after, i)));
+	text_append(names, size, " (line %u)", value_line(after));
+	return 0;
 }
 
-static int walk_from(const struct sweep *sweep, uint32_t cell, char *colours,
+/* Name the cells from `again` to the top of the stack, which it follows. */
+static int circle_error(struct sweep *sweep, const struct walk *stack,
+			size_t depth, uint32_t again, struct error *err)
+{
+	size_t at = depth;
+	char names[160] = "";
+
+	while (stack[--at].cell != again)
+		;
+	for (; at < depth; at++)
+		if (circle_add(sweep, stack[at].cell, names, sizeof(names),
+			       err) < 0)
+			return -1;
+	return value_error(document_root(sweep->document), err,
+			   "after: the cells depend on each other in a cycle: "
+			   "%s",
+			   names);
+}
+
+static int walk_from(struct sweep *sweep, uint32_t cell, char *colours,
 		     struct walk *stack, struct error *err)
 {
 	size_t depth = 0, count;
@@ -320,7 +351,7 @@ static int walk_from(const struct sweep *sweep, uint32_t cell, char *colours,
 		}
 		before = orders[top->next++].before;
 		if (colours[before] == GREY)
-			return circle_error(sweep, err);
+			return circle_error(sweep, stack, depth, before, err);
 		if (colours[before] == BLACK)
 			continue;
 		colours[before] = GREY;
@@ -329,7 +360,7 @@ static int walk_from(const struct sweep *sweep, uint32_t cell, char *colours,
 	return 0;
 }
 
-static int check_circles(const struct sweep *sweep, struct error *err)
+static int check_circles(struct sweep *sweep, struct error *err)
 {
 	size_t cells = sweep->totals.cells;
 	owned_free char *colours = calloc(cells, 1);

@@ -60,11 +60,7 @@ static void job_put(struct view_row *row, const void *of)
 	view_cell(row, MARK(.path = "job", .number = job->job), "%llu",
 		  (ull)job->job);
 	view_count(row, job->sweep);
-	if (job->repeat)
-		view_cell(row, NULL, "%s #%u", job->cell ? job->cell : "",
-			  job->repeat + 1);
-	else
-		view_text(row, job->cell);
+	view_text(row, job_cell_words(job, text, sizeof(text)));
 	view_count(row, job->attempt);
 	view_cell(row,
 		  MARK(.colour = colour_of_job(job_state_from(job->state)),
@@ -200,7 +196,7 @@ static void file_put(struct view_row *row, const void *of)
 static const struct view_column sweep_columns[] = {
 	{ "SWEEP", "Sweep", true, 0 }, { "NAME", "Name", false, 0 },
 	{ "STATE", "State", false, 0 }, { "JOBS", NULL, true, 3 },
-	{ "SUBMITTED", "Submitted (UTC)", true, 2 }, { "BY", "By", false, 1 },
+	{ "SUBMITTED", NULL, true, 2 }, { "BY", "By", false, 1 },
 	{ "BY STATE", "Jobs", false, 0 }, { NULL, NULL, false, 0 },
 };
 const struct view view_sweeps = {
@@ -233,7 +229,7 @@ const struct view view_tasks = {
 
 static const struct view_column end_columns[] = {
 	{ "RANK", "Rank", true, 0 }, { "NODE", "Node", false, 0 },
-	{ "ENDED", "Ended (UTC)", true, 3 }, { "AFTER", NULL, true, 2 },
+	{ "ENDED", NULL, true, 3 }, { "AFTER", NULL, true, 2 },
 	{ "CODE", "Code", true, 0 }, { "SIGNAL", "Signal", true, 1 },
 	{ "STEP", "Step", true, 0 }, { "SAID", "Said", false, 0 },
 	{ NULL, NULL, false, 0 },

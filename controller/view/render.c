@@ -56,7 +56,10 @@ struct human human_clock(int64_t wall_ms)
 	struct tm tm;
 
 	if (wall_ms > 0 && localtime_r(&seconds, &tm))
-		strftime(to.text, sizeof(to.text), "%Y-%m-%d %H:%M:%S", &tm);
+		strftime(to.text, sizeof(to.text),
+			 tm.tm_gmtoff ? "%Y-%m-%d %H:%M:%S%z"
+				      : "%Y-%m-%d %H:%M:%SZ",
+			 &tm);
 	return to;
 }
 
@@ -67,7 +70,7 @@ struct human human_utc(int64_t wall_ms)
 	struct tm tm;
 
 	if (wall_ms > 0 && gmtime_r(&seconds, &tm))
-		strftime(to.text, sizeof(to.text), "%Y-%m-%d %H:%M:%S", &tm);
+		strftime(to.text, sizeof(to.text), "%Y-%m-%d %H:%M:%SZ", &tm);
 	return to;
 }
 
@@ -342,6 +345,17 @@ char *job_detail(const struct job_info *job, char *to, size_t size)
 	} else {
 		training_detail(job, job->progress, to, size);
 	}
+	return to;
+}
+
+char *job_cell_words(const struct job_info *job, char *to, size_t size)
+{
+	char repeat[16] = "";
+
+	if (job->repeat)
+		snprintf(repeat, sizeof(repeat), " #%u", job->repeat + 1);
+	escape_text(job->cell, to, size - sizeof(repeat));
+	text_append(to, size, "%s", repeat);
 	return to;
 }
 

@@ -25,12 +25,13 @@
 struct human {
 	char text[32];
 };
-struct human human_bytes(uint64_t bytes);  /* "1.5 GiB" */
-struct human human_time(int64_t ms);       /* "3m12s" */
-struct human human_clock(int64_t wall_ms); /* local; or "-" */
-struct human human_utc(int64_t wall_ms);   /* the same in UTC */
-struct human human_number(double number);  /* or "-" */
-struct human human_jobs(uint64_t count);   /* "1 job", "0 jobs" */
+struct human human_bytes(uint64_t bytes); /* "1.5 GiB" */
+struct human human_time(int64_t ms);      /* "3m12s" */
+struct human
+human_clock(int64_t wall_ms); /* "2026-11-28 20:58:40+0800"; or "-" */
+struct human human_utc(int64_t wall_ms);  /* the same in UTC */
+struct human human_number(double number); /* or "-" */
+struct human human_jobs(uint64_t count);  /* "1 job", "0 jobs" */
 
 enum colour colour_of_job(enum job_state state);
 
@@ -68,6 +69,11 @@ void transfer_detail(const struct image_progress *progress, char *to,
 
 /* "[####......]"; as many spaces if the fraction is not in 0 to 1. */
 struct human human_bar(double fraction);
+
+/* "lr=0.05 #2": the cell, and the number of a second or later repeat. Returns
+ * to.
+ */
+char *job_cell_words(const struct job_info *job, char *to, size_t size);
 
 /* The nodes of an allocation: "n1,n2", "n1 and 7 more", or "-". */
 char *job_nodes(const struct strings *allocation, char *to, size_t size);

@@ -64,8 +64,11 @@ static void job_page_put_advice(struct web_page *page,
 	const char *todo = failure_advice(failure_from(job->failure), job->text,
 					  LANGUAGE_EN);
 
-	if (todo)
-		web_html(page, "<p>To do: %s.</p>\n", todo);
+	if (!todo)
+		return;
+	web_html(page, "<p>To do: ");
+	writer_code(&page->out, todo);
+	web_html(page, ".</p>\n");
 }
 
 static void job_page_put_head(struct web_page *page, const struct job_info *job)
@@ -78,7 +81,7 @@ static void job_page_put_head(struct web_page *page, const struct job_info *job)
 	put_when(page, ". Queued ", job->queued_ms);
 	put_when(page, ", started ", job->started_ms);
 	put_when(page, ", ended ", job->ended_ms);
-	web_html(page, " UTC.</p>\n");
+	web_html(page, ".</p>\n");
 	if (job->text || job->waits) {
 		web_html(page, "<p class=\"bad\">%s%s%s</p>\n", job->failure,
 			 job->failure ? ": " : "",

@@ -40,9 +40,8 @@
 		source.close();
 		location.reload();
 	});
-	// Of the output, which is what a page has in <pre>.
 	function show_end() {
-		var log = document.querySelector("pre");
+		var log = document.getElementById("output");
 
 		if (log)
 			log.scrollTop = log.scrollHeight;

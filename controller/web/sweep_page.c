@@ -125,7 +125,7 @@ static void put_sweep_head(struct web_page *page,
 	sweep_counts(sweep, counts, sizeof(counts));
 	web_html(page, "%s. Submitted <time>%s</time>", counts,
 		 human_utc(sweep->submitted_ms).text);
-	web_html(page, " UTC by %s. <a href=\"/sweep/%llu/report\">Report</a>",
+	web_html(page, " by %s. <a href=\"/sweep/%llu/report\">Report</a>",
 		 sweep->client, (ull)sweep->id);
 	if (sweep->paused)
 		web_html(page, ". Paused: %s", sweep->paused);

@@ -169,20 +169,36 @@ static int route(struct web *web, const struct http_request *request,
 	return web_answer_charged(web, answer, request, key, reply, err);
 }
 
+/* A page that says why there is no other. */
+static void web_refuse(struct web *web, const struct error *why,
+		       struct http_reply *reply)
+{
+	owned(web_page_clear) struct web_page page;
+
+	web_page_init(&page, &web->sources);
+	snprintf(page.title, sizeof(page.title), "%s",
+		 why->code == EACCES   ? "Login required"
+		 : why->code == ENOENT ? "Not found"
+				       : "The page cannot be shown");
+	web_html(&page, "<p>");
+	writer_code(&page.out, why->text);
+	web_html(&page, "</p>\n");
+	buffer_clear(&reply->body);
+	reply->type = "text/html; charset=utf-8";
+	reply->status = why->code == EACCES   ? 403
+			: why->code == ENOENT ? 404
+			: why->code == EBUSY  ? 503
+					      : 500;
+	web_page_document(&page, NULL, &reply->body, NULL);
+}
+
 static void web_on_request(void *arg, const struct http_request *request,
 			   struct http_reply *reply)
 {
 	struct error err = { 0 };
 
-	if (route(arg, request, reply, &err) == 0)
-		return;
-	buffer_clear(&reply->body);
-	reply->type = "text/plain; charset=utf-8";
-	reply->status = err.code == EACCES   ? 403
-			: err.code == ENOENT ? 404
-			: err.code == EBUSY  ? 503
-					     : 500;
-	buffer_printf(&reply->body, NULL, "%s\n", err.text);
+	if (route(arg, request, reply, &err) < 0)
+		web_refuse(arg, &err, reply);
 }
 
 static void on_stream_gone(void *arg, void *topic)

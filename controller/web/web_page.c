@@ -172,20 +172,21 @@ int web_page_document(const struct web_page *page, const char *path,
 	snprintf(shown, sizeof(shown), "shape=%016" PRIx64 "&state=%016" PRIx64,
 		 web_page_shape(page), web_page_state(page));
 	writer_init(&to, out, html_text);
-	writer_printf(&to,
-		      "<!doctype html>\n<html lang=\"en\"><head>"
-		      "<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
-		      "content=\"width=device-width\">\n"
-		      "<noscript><meta http-equiv=\"refresh\" "
-		      "content=\"10\"></noscript>\n"
-		      "<link rel=\"stylesheet\" href=\"/style.css\">\n"
-		      "<script src=\"/script.js\" defer></script>\n"
-		      "<title>%s</title></head>\n"
-		      "<body data-live=\"/live?page=%s&amp;%s\">\n"
-		      "<nav><a href=\"/\">Sweeps</a> <a "
-		      "href=\"/nodes\">Nodes</a> "
-		      "<span id=\"state\"></span></nav>\n",
-		      page->title, path, shown);
+	writer_raw(&to, "<!doctype html>\n<html lang=\"en\"><head>"
+			"<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+			"content=\"width=device-width\">\n"
+			"<link rel=\"stylesheet\" href=\"/style.css\">\n");
+	if (path)
+		writer_raw(&to, "<noscript><meta http-equiv=\"refresh\" "
+				"content=\"10\"></noscript>\n"
+				"<script src=\"/script.js\" defer></script>\n");
+	writer_printf(&to, "<title>%s</title></head>\n<body", page->title);
+	if (path)
+		writer_printf(&to, " data-live=\"/live?page=%s&amp;%s\"", path,
+			      shown);
+	writer_raw(&to, ">\n<nav><a href=\"/\">Sweeps</a> <a "
+			"href=\"/nodes\">Nodes</a> "
+			"<span id=\"state\"></span></nav>\n");
 	put_main(page, &to);
 	writer_raw(&to, "</body></html>\n");
 	return writer_end(&to, err);

@@ -82,7 +82,9 @@ uint64_t web_page_state(const struct web_page *page);
 int web_page_main(const struct web_page *page, struct buffer *out,
 		  struct error *err);
 
-/* Append the whole document. path: of the page, begins with '/'. */
+/* Append the whole document. path: of the page, begins with '/'; NULL: it does
+ * not change while it is open.
+ */
 int web_page_document(const struct web_page *page, const char *path,
 		      struct buffer *out, struct error *err);
 

@@ -18,13 +18,13 @@ int own_engine_connect(const char *path)
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 
 	if (fd < 0)
-		return errno;
+		return -errno;
 	if (strlen(path) >= sizeof(address.sun_path))
-		return ENAMETOOLONG;
+		return -ENAMETOOLONG;
 	memcpy(address.sun_path, path, strlen(path) + 1);
-	return connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0
-		       ? errno
-		       : 0;
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
+		return -errno;
+	return take_fd(&fd);
 }
 
 static bool answers(char host[OWN_ENGINE_SIZE], const char *folder,
@@ -32,8 +32,10 @@ static bool answers(char host[OWN_ENGINE_SIZE], const char *folder,
 {
 	int size =
 		snprintf(host, OWN_ENGINE_SIZE, "unix://%s/%s", folder, name);
+	owned_fd int fd =
+		size < OWN_ENGINE_SIZE ? own_engine_connect(host + 7) : -1;
 
-	return size < OWN_ENGINE_SIZE && own_engine_connect(host + 7) == 0;
+	return fd >= 0;
 }
 
 bool own_engine_find(char host[OWN_ENGINE_SIZE])

@@ -11,7 +11,7 @@
 #define OWN_ENGINE_SIZE 128 /* unix:// and a socket's longest path */
 #define OWN_ENGINE_DOCKER "unix:///var/run/docker.sock"
 
-/* Try to connect to a socket: 0, or an errno value (also ENAMETOOLONG). */
+/* Connect to a socket: the file descriptor, or -errno (also -ENAMETOOLONG). */
 int own_engine_connect(const char *path);
 
 /* The first engine that answers: OWN_ENGINE_DOCKER, then, unless the user is

@@ -148,6 +148,11 @@ static int next_event(struct reader *reader, yaml_event_t *event)
 	memset(event, 0, sizeof(*event));
 	if (yaml->error == YAML_MEMORY_ERROR)
 		return reader_nomem(reader);
+	if (yaml->error == YAML_SCANNER_ERROR && yaml->buffer.pointer &&
+	    *yaml->buffer.pointer == '\t')
+		return reader_error(reader, EINVAL, yaml->problem_mark.line + 1,
+				    "a tab is not valid here; expected blanks "
+				    "as indentation");
 	return reader_error(reader, EINVAL, yaml->problem_mark.line + 1,
 			    "%s%s%s",
 			    yaml->problem ? yaml->problem : "not YAML",
@@ -702,6 +707,11 @@ static int document_parse_text(struct document *document, const char *text,
 		return -1;
 	if (!yaml_parser_initialize(&reader.yaml))
 		return reader_nomem(&reader);
+	/* libyaml takes the mark of an editor for the first character. */
+	if (size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) {
+		text += 3;
+		size -= 3;
+	}
 	yaml_parser_set_encoding(&reader.yaml, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&reader.yaml, (const yaml_char_t *)text,
 				     size);

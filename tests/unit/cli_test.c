@@ -564,6 +564,9 @@ static void test_probe(struct bed *bed)
 
 	snprintf(host, sizeof(host), "unix://%s", bed_file(bed, "engine.sock"));
 	ok(probe_engine(host, &err) == 0, "an engine that listens is there");
+	ok(probe_is_silent(host), "one that says nothing is silent");
+	ok(!probe_is_silent("unix:///nowhere.sock"),
+	   "one that is not there is not");
 	ok(probe_engine("unix:///nowhere.sock", &err) < 0 &&
 		   err.code == ECONNREFUSED &&
 		   strstr(err.text, "the socket does not exist; start Docker"),

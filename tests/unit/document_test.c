@@ -176,8 +176,8 @@ static void test_refused(void)
 		{ "an escaped NUL", "a: 1\nb: \"x\\0y\"\n",
 		  "f:2: a text contains a NUL character" },
 		{ "a tab as indentation", "a:\n\tb: 1\n",
-		  "f:2: found character that cannot start any token, while "
-		  "scanning for the next token" },
+		  "f:2: a tab is not valid here; expected blanks as "
+		  "indentation" },
 	};
 	/* clang-format on */
 	struct error err = { 0 };
@@ -189,6 +189,12 @@ static void test_refused(void)
 		ok(!document, "%s is refused", cases[i].what);
 		is(err.text, cases[i].error, "in words");
 	}
+	owned(document_free) struct document *marked = parse("\xef\xbb\xbf"
+							     "a: 1\nb: 2\n",
+							     &err);
+
+	is(marked ? value_text(value_get(document_root(marked), "a")) : "", "1",
+	   "the mark of an editor before the text is no part of it");
 	ok(!document_parse("a: \0b", 5, "f", NULL, &err), "a NUL is refused");
 	is(err.text,
 	   "f:1: the control character 0x00 is not valid here; expected UTF-8 "

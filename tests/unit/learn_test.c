@@ -78,6 +78,15 @@ static void test_line(void)
 		   step_at(2)->tokens_per_second == 901,
 	   "numbers of other forms too");
 	ok(isnan(step_at(3)->loss), "and those that are none");
+	is_int(learn(">> round #003 of 9 :: cost~2.2\n",
+		     ">> round #003 of 9 :: cost~2.2\n"
+		     ">> round #004 of 9 :: cost~2.1\n"
+		     ">> round #1005 of 9 :: cost~2.1\n",
+		     VALUES("step=3", "loss=2.2")),
+	       3, "a whole number may have zeros in front %s", err.text);
+	is_int((long long)step_at(2)->step, 1005, "which are not required");
+	is_int(learn("step 1003 loss 2.5\n", "", VALUES("step=3")), -1,
+	       "a part of a number is none");
 }
 
 static void test_lines(void)

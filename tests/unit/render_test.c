@@ -48,6 +48,12 @@ static void test_numbers(void)
 	is(human_number(3.4567).text, "3.457", "small ones have one");
 	is(human_number((double)NAN).text, "-", "what is unknown is a dash");
 	is(human_clock(0).text, "-", "so is a time that has not come");
+	setenv("TZ", "Asia/Shanghai", 1);
+	is(human_clock(1764360859000).text, "2025-11-29 04:14:19+0800",
+	   "a local time has its zone");
+	is(human_utc(1764360859000).text, "2025-11-28 20:14:19Z",
+	   "and so has any other");
+	unsetenv("TZ");
 	is(human_jobs(1).text, "1 job", "one job");
 	is(human_jobs(2).text, "2 jobs", "two jobs");
 }

@@ -55,10 +55,10 @@ static const char markdown[] =
 "model gpt_nano, vendor acme, chip A1, precision bf16\n\n"
 "| cell                      | repeat | nodes | devices | token/p/s |   loss | memory (MiB) | step time (ms) | wall time (s) | state        |\n"
 "| ------------------------- | -----: | ----: | ------: | --------: | -----: | -----------: | -------------: | ------------: | ------------ |\n"
-"| model=gpt_nano nodes=1    |      0 |     1 |       2 |    4150.2 | 2.1235 |        120.0 |          123.4 |          12.3 | completed    |\n"
-"| b                         |      1 |     2 |       4 |   9.0 (!) |    nan |            - |              - |             - | completed    |\n"
-"| a\\|b_c\\_\\`x\\` \"q\",\xc3\xa4 \\_d\\_ |      0 |     1 |       1 |         - |      - |            - |              - |             - | failed: exit |\n"
-"| d                         |      0 |     1 |       1 |         - |      - |            - |              - |             - | running      |\n"
+"| model=gpt_nano nodes=1    |      1 |     1 |       2 |    4150.2 | 2.1235 |        120.0 |          123.4 |          12.3 | completed    |\n"
+"| b                         |      2 |     2 |       4 |   9.0 (!) |    nan |            - |              - |             - | completed    |\n"
+"| a\\|b_c\\_\\`x\\` \"q\",\xc3\xa4 \\_d\\_ |      1 |     1 |       1 |         - |      - |            - |              - |             - | failed: exit |\n"
+"| d                         |      1 |     1 |       1 |         - |      - |            - |              - |             - | running      |\n"
 "\n"
 "Without a result:\n"
 "\n"
@@ -87,10 +87,10 @@ static const char csv[] =
 "samples_per_second,power_w,energy_j,chip_memory_gib,rate,rate_unit,"
 "power_source,node_power_w,clock_mhz,throttled_percent,schema,sweep,sweep_name,"
 "submitted_utc,cell.nodes,cell.batch.micro\r\n"
-"1,model=gpt_nano nodes=1,0,completed,,,1,2,4150.25,8300.5,5.5,2.12345,120.04,123.44,122,125.5,54,60,12.34,,1,sha256:aa,20.10,6.1,n10; n2,,,,,,,,,,,acme,A1,gpt_nano,bf16,,,2001-09-09T01:46:41Z,,,,,,,,,4150.25,token/p/s,,,,,2,12,first,2001-09-09T01:46:40Z,1,\r\n"
-"2,b,1,completed,,,2,4,9,,1,nan,,,,,,,,,1,sha256:aa,24.0,6.1,n2,it is <b>odd</b>; very,they differ,2,9.5,0.707,7.44,,,,,,,,,,,,,,,,,,,,9,token/p/s,,,,,2,12,first,2001-09-09T01:46:40Z,,4\r\n"
-"3,\"a|b_c_`x`\n\"\"q\"\",\xc3\xa4 _d_\",0,failed,exit,\"rank 1\nexited | 1\",1,1,,,,,,,,,,,,,,sha256:bad,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,2,12,first,2001-09-09T01:46:40Z,,\r\n"
-"4,d,0,running,,,1,1,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,2,12,first,2001-09-09T01:46:40Z,,\r\n";
+"1,model=gpt_nano nodes=1,1,completed,,,1,2,4150.25,8300.5,5.5,2.12345,120.04,123.44,122,125.5,54,60,12.34,,1,sha256:aa,20.10,6.1,n10; n2,,,,,,,,,,,acme,A1,gpt_nano,bf16,,,2001-09-09T01:46:41Z,,,,,,,,,4150.25,token/p/s,,,,,2,12,first,2001-09-09T01:46:40Z,1,\r\n"
+"2,b,2,completed,,,2,4,9,,1,nan,,,,,,,,,1,sha256:aa,24.0,6.1,n2,it is <b>odd</b>; very,they differ,2,9.5,0.707,7.44,,,,,,,,,,,,,,,,,,,,9,token/p/s,,,,,2,12,first,2001-09-09T01:46:40Z,,4\r\n"
+"3,\"a|b_c_`x`\n\"\"q\"\",\xc3\xa4 _d_\",1,failed,exit,\"rank 1\nexited | 1\",1,1,,,,,,,,,,,,,,sha256:bad,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,2,12,first,2001-09-09T01:46:40Z,,\r\n"
+"4,d,1,running,,,1,1,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,2,12,first,2001-09-09T01:46:40Z,,\r\n";
 /* clang-format on */
 
 typedef int report_fn(const struct report_rows *rows, struct buffer *out,
@@ -312,7 +312,8 @@ static void test_html(void)
 		  "token/p/s. 1 ended without a "
 		  "result. 1 result is suspect.</p>"),
 	   "and how it ended");
-	ok(strstr(out.data, "<p>What to do (oom): use a smaller batch"),
+	ok(strstr(out.data, "<p>What to do (oom): use a smaller batch, or more "
+			    "<code>memory</code> in the sweep</p>"),
 	   "and what to do about failures");
 	ok(strstr(out.data, "b #2<") && !strstr(out.data, ">repeat<"),
 	   "the number of a repeat is part of the name of its cell");

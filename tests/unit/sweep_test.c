@@ -408,7 +408,12 @@ static const struct {
 	{ "an order in a circle",
 	  "sweep: s\nimage: i\ninclude:\n  - {user: a, after: {user: b}}\n"
 	  "  - {user: b, after: {user: a}}\n",
-	  "f:1: after: the cells depend on each other in a cycle" },
+	  "f:1: after: the cells depend on each other in a cycle: after "
+		  "user=b (line 4), after user=a (line 5)" },
+	{ "steps that are no number",
+	  "sweep: s\nimage: i\ncommand: ['${steps}']\nsteps: lots\n",
+	  "f:3: command[0]: ${steps}: f:4: steps: \"lots\" is not valid "
+		  "here; expected an integer from 1 to 4294967295" },
 	{ "more nodes than those of the cell before it",
 	  "sweep: s\nimage: i\ninclude:\n  - {user: a, nodes: 2}\n"
 	  "  - user: b\n    nodes: 3\n    after: {user: a}\n",

@@ -102,7 +102,7 @@ static void name_cell(struct table *table, const struct labels *labels,
 {
 	char label[LABEL_SIZE];
 
-	table_text(table, labels_brief(labels, cell->cell, 0, label));
+	table_text(table, labels_row(labels, cell->cell, 0, label));
 }
 
 static void comparison_explain(struct cli *cli)

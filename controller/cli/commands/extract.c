@@ -231,7 +231,8 @@ static int print_document(struct cli *cli, struct work *work,
 	return cli_print_json(cli, document, err);
 }
 
-static int work_print(struct cli *cli, struct work *work, struct error *err)
+static int work_print(struct cli *cli, struct work *work, const char *name,
+		      struct error *err)
 {
 	owned(result_clear) struct result result = { 0 };
 	bool empty = extract_empty(work->extract);
@@ -253,9 +254,10 @@ static int work_print(struct cli *cli, struct work *work, struct error *err)
 	}
 	if (!empty)
 		return EXIT_GOOD;
-	cli_say(cli, "no line of the log matches the rules of this framework; "
-		     "select another with --framework, or make rules with "
-		     "--learn");
+	cli_say(cli,
+		"no line of the log matches the rules of %s; make rules for it "
+		"with --learn",
+		name ? name : "any format");
 	return EXIT_WORK_FAILED;
 }
 
@@ -532,12 +534,13 @@ static int extract_command(struct cli *cli, struct error *err)
 	if (context && cell_read(&cell, context, err) < 0)
 		return -1;
 	work_take_cell(&work, &cell);
+	work.input.unread = name ? NULL : result_unread;
 	catalog = cli_catalog(cli, err);
 	if (!catalog ||
 	    work_add_formats(&work, catalog, name ? name : "auto", err) < 0 ||
 	    work_read_log(cli, &work, err) < 0)
 		return -1;
-	return work_print(cli, &work, err);
+	return work_print(cli, &work, name, err);
 }
 
 /* clang-format off */

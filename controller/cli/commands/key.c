@@ -62,10 +62,12 @@ static int new_key(struct cli *cli, struct error *err)
 			 role_from(key_options_given(cli)->role), err) < 0 ||
 	    key_save(&key, file, err) < 0)
 		return -1;
-	cli_say(cli,
-		"wrote the private key %s (%s %s); add this line to the "
-		"controller's list of keys:",
-		file, role_name(key.role), key.name);
+	cli_say(cli, "wrote the private key %s (%s %s); %s", file,
+		role_name(key.role), key.name,
+		key.role == ROLE_CONTROLLER
+			? "it is for regatta-controller --key; people and "
+			  "agents need its public key:"
+			: "add this line to the controller's list of keys:");
 	return public_key_print(cli, &key, file, err);
 }
 

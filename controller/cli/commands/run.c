@@ -7,6 +7,7 @@
 #include "controller/cli/logins.h"
 #include "controller/view/render.h"
 #include "controller/cli/run/follow.h"
+#include "controller/cli/run/probe.h"
 #include "controller/cli/run/session.h"
 #include "controller/cli/run/setup.h"
 #include "controller/cli/secrets.h"
@@ -28,6 +29,7 @@
 #define RELEASE_MS 60000 /* for containers to be removed after a failure */
 #define NODE_MS 10000    /* for the report of the agent */
 #define NODES_MS 60000   /* the same, if Slurm or Podman starts first */
+#define SILENT_MS 3000   /* until a silent engine is looked for */
 #define LATE_MS 5000     /* between checks for late jobs */
 #define LATE_LOOKS 2     /* that must agree: a node may be away for a moment */
 
@@ -164,6 +166,17 @@ static size_t count_up(const struct reply_nodes *reply)
 	return count;
 }
 
+static void tell_silence(struct run *run)
+{
+	const char *engine = run->setup.config.engine;
+
+	if (probe_is_silent(engine))
+		cli_say(run->cli,
+			"the engine %s takes connections, but does not answer; "
+			"the sweep waits for it",
+			engine);
+}
+
 /* Wait for the report of each agent: a sweep that is submitted earlier would
  * find no nodes. After the time limit it is submitted anyway.
  */
@@ -171,9 +184,11 @@ static int await_node(struct run *run, struct error *err)
 {
 	const struct allocation *allocation = run->setup.config.allocation;
 	bool slow = allocation || !strcmp(run->setup.config.engine, OWN_ENGINE);
-	int64_t end = clock_mono_ms() + (slow ? NODES_MS : NODE_MS);
+	int64_t begin = clock_mono_ms();
+	int64_t end = begin + (slow ? NODES_MS : NODE_MS);
 	size_t wanted = allocation ? allocation->nodes.count : 1;
 	uint64_t since = 0;
+	bool looked = allocation;
 
 	while (clock_mono_ms() < end) {
 		owned(answer_clear) struct answer answer = { 0 };
@@ -188,6 +203,10 @@ static int await_node(struct run *run, struct error *err)
 		if (count_up(reply) >= wanted)
 			return allocation ? 0 : tell_lacks(run, err);
 		since = reply->since;
+		if (!looked && clock_mono_ms() - begin >= SILENT_MS) {
+			looked = true;
+			tell_silence(run);
+		}
 	}
 	return 0;
 }

@@ -38,14 +38,15 @@ static int unreachable(const char *host, int code, struct error *err)
 
 static int probe_unix(const char *host, const char *path, struct error *err)
 {
-	int code = path[0] == '/' ? own_engine_connect(path) : ENAMETOOLONG;
+	owned_fd int fd =
+		path[0] == '/' ? own_engine_connect(path) : -ENAMETOOLONG;
 
-	if (code == ENAMETOOLONG)
+	if (fd == -ENAMETOOLONG)
 		return error_set(err, EINVAL,
 				 "engine: '%.80s' is not valid here; expected "
 				 "unix:///PATH of at most 107 bytes",
 				 host);
-	return code ? unreachable(host, code, err) : 0;
+	return fd < 0 ? unreachable(host, -fd, err) : 0;
 }
 
 /* 0, or the errno of the failed connection. */
@@ -129,4 +130,23 @@ int probe_engine(const char *host, struct error *err)
 			 "engine: '%.80s' is not valid here; expected "
 			 "unix:///PATH, tcp://HOST:PORT or " OWN_ENGINE,
 			 host);
+}
+
+bool probe_is_silent(const char *host)
+{
+	static const char ask[] = "GET /_ping HTTP/1.0\r\n\r\n";
+	char own[OWN_ENGINE_SIZE];
+	owned_fd int fd = -1;
+	struct pollfd answer = { .events = POLLIN };
+
+	if (!strcmp(host, OWN_ENGINE) && own_engine_find(own))
+		host = own;
+	if (strncmp(host, "unix://", 7) != 0)
+		return false;
+	fd = own_engine_connect(host + 7);
+	if (fd < 0 ||
+	    send(fd, ask, sizeof(ask) - 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		return false;
+	answer.fd = fd;
+	return poll(&answer, 1, PROBE_MS) == 0;
 }

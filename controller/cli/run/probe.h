@@ -5,6 +5,8 @@
 
 #include "protocol/base/error.h"
 
+#include <stdbool.h>
+
 #define PROBE_MS 5000
 
 /* Connect to the engine at unix:///PATH or tcp://HOST:PORT and disconnect.
@@ -14,5 +16,10 @@
  * do.
  */
 int probe_engine(const char *host, struct error *err);
+
+/* Does the engine at unix:///PATH (or OWN_ENGINE) take connections, but leave a
+ * request without an answer for PROBE_MS? False for other addresses.
+ */
+bool probe_is_silent(const char *host);
 
 #endif
