@@ -340,6 +340,8 @@ int job_describe_whole(const struct api *api, const struct job_row *row,
 		return error_nomem(err, "job");
 	if (job_describe(api, row, to, err) < 0 ||
 	    add_tasks(job_find(api->table, row->id), to, err) < 0 ||
+	    (row->state == JOB_QUEUED && !to->waits &&
+	     job_describe_queue(api, row->id, &to->queue, err) < 0) ||
 	    store_events(api->store, row->id, 0, EVENTS_MAX, add_event,
 			 &filling, err) < 0 ||
 	    streams_describe(api, row->origin ? row->origin : row->id,

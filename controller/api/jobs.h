@@ -17,6 +17,12 @@ int job_describe(const struct api *api, const struct job_row *row,
 int job_describe_whole(const struct api *api, const struct job_row *row,
 		       struct job_info *to, struct error *err);
 
+/* What a queued job waits for, if that is its turn; else *to stays NULL. The
+ * caller clears it, also after a failure.
+ */
+int job_describe_queue(const struct api *api, uint64_t job,
+		       struct queue_info **to, struct error *err);
+
 /* What is stored of a job that has ended, or the part in a schema of the same
  * struct; the caller clears it. A job without a result has none of it.
  */

@@ -1,11 +1,10 @@
 /* plan.c - request for a plan: what would become of a sweep, with the nodes and
  * the queue as they are now.
  */
-#include "controller/api/schedule_simulation.h"
+#include "controller/api/other_jobs.h"
 #include "controller/api/sweeps.h"
 #include "controller/jobs/expected_time.h"
 #include "controller/nodes/node.h"
-#include "protocol/base/clock.h"
 #include "protocol/message/json_get.h"
 
 #include <errno.h>
@@ -16,7 +15,6 @@
 #define PLAN_ROWS_MAX 20000
 #define PLAN_ROWS_BYTES_MAX 3000000 /* of a reply of 4 MiB */
 #define PLAN_TIMED_MAX 2000         /* cells: some 100 us for each */
-#define PLAN_OTHERS_TIMED_MAX 500   /* jobs: some 100 us for each */
 #define PLAN_PLACES_MAX 4096        /* images and requests of cells */
 
 /* Images of cells with one request, whose nodes are noted. */
@@ -30,100 +28,22 @@ struct planning {
 	struct sweep *sweep;
 	struct reply_plan *reply;
 	size_t nodes;
-	struct slot *slots;            /* owned; private to the simulation */
-	uint64_t *times;               /* owned; by cell */
-	struct schedule_other *others; /* owned */
-	size_t others_count, others_room;
-	size_t looked_up;
-	int64_t now_ms;
+	struct slot *slots; /* owned; private to the simulation */
+	uint64_t *times;    /* owned; by cell */
+	struct other_jobs others;
 	struct plan_place *places; /* owned */
 	size_t places_count;
 	struct error *err;
-	int rc;
 };
 
 static void planning_clear(struct planning *planning)
 {
 	free(planning->slots);
 	free(planning->times);
-	free(planning->others);
+	other_jobs_clear(&planning->others);
 	free(planning->places);
 }
 OWNED_VALUE(struct planning, planning_clear)
-
-/* The other jobs. */
-
-static int plan_add_other(struct planning *planning,
-			  const struct schedule_other *other)
-{
-	if (planning->others_count == planning->others_room) {
-		size_t room = planning->others_room * 2 + 64;
-		struct schedule_other *others =
-			reallocarray(planning->others, room, sizeof(*others));
-
-		if (!others)
-			return error_nomem(planning->err, "plan");
-		planning->others = others;
-		planning->others_room = room;
-	}
-	planning->others[planning->others_count++] = *other;
-	return 0;
-}
-
-/* How long the job still takes; 0: unknown. */
-static uint64_t plan_rest_ms(struct planning *planning, const struct job *job)
-{
-	int64_t started_ms = job_started_ms(job), rest_ms;
-
-	if (planning->looked_up++ >= PLAN_OTHERS_TIMED_MAX)
-		return 0;
-	rest_ms = expected_time(job);
-	if (!rest_ms)
-		return 0;
-	if (started_ms)
-		rest_ms -= planning->now_ms - started_ms;
-	return rest_ms > 1000 ? (uint64_t)rest_ms : 1000;
-}
-
-static int plan_add_holding(struct planning *planning, const struct job *job)
-{
-	struct schedule_other other = { .time_ms =
-						plan_rest_ms(planning, job) };
-	const struct gang *gang = job_gang(job);
-
-	for (uint32_t rank = 0; rank < gang_nodes(gang); rank++) {
-		struct task_hold *hold = task_hold(gang_task(gang, rank));
-
-		if (!hold->held)
-			continue;
-		other.held = (struct placement){ node_index(hold->node),
-						 hold->devices };
-		if (plan_add_other(planning, &other) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* job_fn: in the order of their numbers, as the queue has them. */
-static void plan_add_job(struct job *job, void *arg)
-{
-	struct planning *planning = arg;
-
-	if (planning->rc < 0)
-		return;
-	planning->reply->others++;
-	if (job_gang(job)) {
-		planning->rc = plan_add_holding(planning, job);
-	} else if (job_state(job) == JOB_QUEUED) {
-		planning->rc =
-			plan_add_other(planning,
-				       &(struct schedule_other){
-					       .shape = job_shape(job),
-					       .priority = job_priority(job),
-					       .time_ms = plan_rest_ms(planning,
-								       job) });
-	}
-}
 
 /* The nodes. */
 
@@ -369,12 +289,13 @@ static int plan_simulate(struct planning *planning)
 	struct reply_plan *reply = planning->reply;
 	owned(schedule_simulation_free) struct schedule_simulation *simulation =
 		schedule_simulation_new(planning->sweep, planning->slots,
-					planning->nodes, planning->others,
-					planning->others_count, planning->times,
+					planning->nodes, planning->others.items,
+					planning->others.count, planning->times,
 					planning->err);
 
 	if (!simulation)
 		return -1;
+	reply->others = (uint32_t)planning->others.jobs;
 	reply->waves = simulation->waves;
 	reply->time_ms = plan_known(simulation->end_ms, simulation->end_ms);
 	reply->known = simulation->known;
@@ -420,15 +341,14 @@ int api_plan(struct api_request *request, void *reply, struct error *err)
 		.api = request->api,
 		.sweep = sweep,
 		.reply = reply,
-		.now_ms = clock_wall_ms(),
 		.err = err,
 	};
 
 	if (!sweep || sweep_check_size(sweep, err) < 0 ||
 	    plan_bind(sweep, message, err) < 0)
 		return -1;
-	job_each(request->api->table, plan_add_job, &planning);
-	if (planning.rc < 0 || plan_make_rows(&planning, message->rows) < 0 ||
+	if (other_jobs_read(&planning.others, request->api->table, err) < 0 ||
+	    plan_make_rows(&planning, message->rows) < 0 ||
 	    plan_note_nodes(&planning) < 0 || plan_note_times(&planning) < 0 ||
 	    (message->images && plan_note_images(&planning) < 0))
 		return -1;

@@ -49,7 +49,10 @@ struct play {
 	size_t jobs;
 	const struct schedule_other *others; /* borrowed */
 	size_t others_count;
-	size_t left;     /* jobs of the sweep that can run and have not ended */
+	uint64_t
+		watched; /* another job, from 1, whose start is looked for; 0 */
+	size_t left;     /* jobs of the sweep that can run and have not ended;
+			    1: the watched one has not started */
 	uint64_t median; /* of the known times; 1: none is known */
 	bool counted;    /* the present wave */
 	uint32_t *cell_of; /* by job */
@@ -275,6 +278,8 @@ static bool play_place(void *arg, uint64_t id, const struct shape *shape,
 	uint64_t time = other ? other_time(play, &play->others[id - 1])
 			      : play->times[cell];
 
+	if (id == play->watched)
+		play->left = 0;
 	play->failed |=
 		!play_start(play, job, time, placements, shape->nodes) ||
 		(!other && !note_start(play, cell, placements, shape->nodes));
@@ -373,7 +378,7 @@ static int play_run(struct play *play, struct error *err)
 			return error_nomem(err, "plan");
 		/* Nothing runs and nothing started: the other jobs cannot run.
 		 */
-		if (!play->running)
+		if (!play->running || !play->left)
 			break;
 		end_some(play);
 		work += play->slot_count * (play->kind_count + 1);
@@ -452,9 +457,11 @@ static void play_sum_up(struct play *play, const uint64_t *times, bool known)
 static int play_make_room(struct play *play, struct sweep *sweep,
 			  struct error *err)
 {
-	const struct sweep_totals *totals = sweep_totals(sweep);
+	static const struct sweep_totals none;
+	const struct sweep_totals *totals = sweep ? sweep_totals(sweep) : &none;
 
-	play->kinds = calloc(sweep_kinds(sweep) + 1, sizeof(*play->kinds));
+	play->kinds = calloc((sweep ? sweep_kinds(sweep) : 0) + 1,
+			     sizeof(*play->kinds));
 	play->times = calloc(totals->kept + 1, sizeof(*play->times));
 	play->cell_of = calloc(totals->jobs + 1, sizeof(*play->cell_of));
 	play->heap = calloc(totals->jobs + play->others_count + 1,
@@ -465,6 +472,36 @@ static int play_make_room(struct play *play, struct sweep *sweep,
 	return play->queue ? 0 : -1;
 }
 
+/* sweep NULL: only of the other jobs. */
+static struct schedule_simulation *play_new(struct sweep *sweep,
+					    struct slot *slots, size_t count,
+					    const struct schedule_other *others,
+					    size_t others_count,
+					    struct error *err)
+{
+	struct schedule_simulation *simulation = calloc(1, sizeof(*simulation));
+	struct play *play = simulation ? calloc(1, sizeof(*play)) : NULL;
+
+	if (simulation) {
+		simulation->memory = play;
+		simulation->count = sweep ? sweep_totals(sweep)->kept : 0;
+		simulation->cells = calloc(simulation->count + 1,
+					   sizeof(*simulation->cells));
+	}
+	if (!play || !simulation->cells) {
+		schedule_simulation_free(simulation);
+		return error_null(error_nomem(err, "plan"));
+	}
+	play->simulation = simulation;
+	play->sweep = sweep;
+	play->jobs = sweep ? sweep_totals(sweep)->jobs : 0;
+	play->slots = slots;
+	play->slot_count = count;
+	play->others = others;
+	play->others_count = others_count;
+	return simulation;
+}
+
 struct schedule_simulation *
 schedule_simulation_new(struct sweep *sweep, struct slot *slots, size_t count,
 			const struct schedule_other *others,
@@ -472,28 +509,11 @@ schedule_simulation_new(struct sweep *sweep, struct slot *slots, size_t count,
 			struct error *err)
 {
 	owned(schedule_simulation_free) struct schedule_simulation *simulation =
-		calloc(1, sizeof(*simulation));
-	struct play *play = simulation ? calloc(1, sizeof(*play)) : NULL;
+		play_new(sweep, slots, count, others, others_count, err);
+	struct play *play = simulation ? simulation->memory : NULL;
 	bool known = false;
 
-	if (simulation) {
-		simulation->memory = play;
-		simulation->count = sweep_totals(sweep)->kept;
-		simulation->cells = calloc(simulation->count + 1,
-					   sizeof(*simulation->cells));
-	}
-	if (!play || !simulation->cells) {
-		error_nomem(err, "plan");
-		return NULL;
-	}
-	play->simulation = simulation;
-	play->sweep = sweep;
-	play->jobs = sweep_totals(sweep)->jobs;
-	play->slots = slots;
-	play->slot_count = count;
-	play->others = others;
-	play->others_count = others_count;
-	if (play_make_room(play, sweep, err) < 0 ||
+	if (!play || play_make_room(play, sweep, err) < 0 ||
 	    play_set_times(play, times, &known, err) < 0 ||
 	    enter_others(play, err) < 0)
 		return NULL;
@@ -504,4 +524,41 @@ schedule_simulation_new(struct sweep *sweep, struct slot *slots, size_t count,
 		return NULL;
 	play_sum_up(play, times, known);
 	return take(simulation);
+}
+
+/* The median of the known times. */
+static int others_median(struct play *play, struct error *err)
+{
+	owned_free uint64_t *times =
+		calloc(play->others_count + 1, sizeof(*times));
+
+	if (!times)
+		return error_nomem(err, "plan");
+	for (size_t i = 0; i < play->others_count; i++)
+		times[i] = play->others[i].time_ms;
+	play->median = median_time(times, play->others_count, err);
+	return play->median == UINT64_MAX ? -1 : 0;
+}
+
+int schedule_start(struct slot *slots, size_t count,
+		   const struct schedule_other *others, size_t others_count,
+		   size_t index, uint64_t *start_ms, struct error *err)
+{
+	owned(schedule_simulation_free) struct schedule_simulation *simulation =
+		play_new(NULL, slots, count, others, others_count, err);
+	struct play *play = simulation ? simulation->memory : NULL;
+
+	*start_ms = 0;
+	if (!play || play_make_room(play, NULL, err) < 0 ||
+	    others_median(play, err) < 0)
+		return -1;
+	if (!play->median)
+		return 0;
+	play->watched = index + 1;
+	play->left = 1;
+	if (enter_others(play, err) < 0 || play_run(play, err) < 0)
+		return -1;
+	if (!play->left)
+		*start_ms = play->now;
+	return 0;
 }

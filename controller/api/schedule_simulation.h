@@ -24,6 +24,7 @@ struct schedule_other {
 	struct placement held;
 	int64_t priority;
 	uint64_t time_ms; /* that it still takes; 0: unknown */
+	uint64_t job;     /* for the caller */
 };
 
 /* The request of cells to the scheduler; borrows from it. */
@@ -61,6 +62,13 @@ schedule_simulation_new(struct sweep *sweep, struct slot *slots, size_t count,
 			const struct schedule_other *others,
 			size_t others_count, const uint64_t *times,
 			struct error *err);
+
+/* When others[index], a queued job, starts, in ms from now; 0: unknown, because
+ * no job has a known time, the limit was reached, or it does not start.
+ */
+int schedule_start(struct slot *slots, size_t count,
+		   const struct schedule_other *others, size_t others_count,
+		   size_t index, uint64_t *start_ms, struct error *err);
 void schedule_simulation_free(struct schedule_simulation *simulation);
 OWNED_POINTER(struct schedule_simulation, schedule_simulation_free)
 

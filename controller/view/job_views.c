@@ -182,6 +182,22 @@ static void stream_put(struct view_row *row, const void *of)
 		view_text(row, stream->path);
 }
 
+static void holder_put(struct view_row *row, const void *of)
+{
+	const struct holder_info *holder = of;
+	char text[400];
+
+	view_cell(row, MARK(.path = "job", .number = holder->job), "%llu",
+		  (ull)holder->job);
+	view_count(row, holder->sweep);
+	view_text(row, holder->owner);
+	view_text(row, holder->cell);
+	view_text(row, job_nodes(&holder->nodes, text, sizeof(text)));
+	view_text(row, isfinite(holder->rest_ms)
+			       ? human_time((int64_t)holder->rest_ms).text
+			       : "-");
+}
+
 static void file_put(struct view_row *row, const void *of)
 {
 	const struct file_info *file = of;
@@ -263,6 +279,17 @@ static const struct view_column stream_columns[] = {
 const struct view view_streams = {
 	NULL, sizeof(struct stream_info), stream_columns, stream_put, NULL,
 	false
+};
+
+static const struct view_column holder_columns[] = {
+	{ "JOB", "Job", true, 0 }, { "SWEEP", "Sweep", true, 2 },
+	{ "OF", "Of", false, 0 }, { "CELL", "Cell", false, 0 },
+	{ "NODES", "Nodes", false, 0 }, { "LEFT", "Left", true, 1 },
+	{ NULL, NULL, false, 0 },
+};
+const struct view view_holders = {
+	NULL, sizeof(struct holder_info), holder_columns, holder_put, NULL,
+	true
 };
 
 static const struct view_column file_columns[] = {

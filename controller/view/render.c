@@ -378,3 +378,13 @@ char *job_nodes(const struct strings *allocation, char *to, size_t size)
 		snprintf(to, size, "-");
 	return to;
 }
+
+void queue_words(const struct queue_info *queue, char *to, size_t size)
+{
+	snprintf(to, size, "place %llu of %llu",
+		 (unsigned long long)queue->place,
+		 (unsigned long long)queue->length);
+	if (isfinite(queue->start_ms))
+		text_append(to, size, ", starts in about %s",
+			    human_time((int64_t)queue->start_ms).text);
+}

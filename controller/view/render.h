@@ -61,6 +61,9 @@ void json_words(const cJSON *item, char *to, size_t size);
  */
 char *job_detail(const struct job_info *job, char *to, size_t size);
 
+/* "place 2 of 7, starts in about 12m00s": of a job that waits for its turn. */
+void queue_words(const struct queue_info *queue, char *to, size_t size);
+
 /* The transfer for a job or task: "pulling 8%, 1m33s left, 1.0 GiB of 12.0 GiB,
  * 120.0 MiB/s, layers 2/9". progress NULL: "".
  */

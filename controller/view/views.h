@@ -10,7 +10,7 @@
 
 /* Of the structs of replies: sweep_info, job_info, event_info ... */
 extern const struct view view_sweeps, view_jobs, view_events, view_streams,
-	view_files, view_keys, view_tokens, view_audit;
+	view_files, view_holders, view_keys, view_tokens, view_audit;
 
 /* A task_info; for pages the whole struct. */
 struct task_shown {

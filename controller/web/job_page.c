@@ -58,6 +58,27 @@ static void job_page_put_progress(struct web_page *page,
 	web_html(page, "</p>");
 }
 
+/* Who holds what a queued job needs. */
+static void put_queue(struct web_page *page, const struct queue_info *queue)
+{
+	char words[120];
+
+	if (!queue)
+		return;
+	queue_words(queue, words, sizeof(words));
+	web_html(page, "<p>In the queue: %s.</p>\n", words);
+	if (!queue->holders_count)
+		return;
+	web_html(page, "<h2>Held by</h2><div class=\"wide\">");
+	view_page_begin(&view_holders, &page->out);
+	for (size_t i = 0; i < queue->holders_count; i++) {
+		web_html(page, "<tr>");
+		view_page_row(&view_holders, &queue->holders[i], &page->out);
+		web_html(page, "</tr>\n");
+	}
+	web_html(page, "</table></div>");
+}
+
 static void job_page_put_advice(struct web_page *page,
 				const struct job_info *job)
 {
@@ -88,6 +109,7 @@ static void job_page_put_head(struct web_page *page, const struct job_info *job)
 			 job->text ? job->text : job->waits);
 		job_page_put_advice(page, job);
 	}
+	put_queue(page, job->queue);
 	job_page_put_progress(page, job);
 	if (job->suspect)
 		web_html(page,

@@ -44,6 +44,21 @@ const struct schema stream_info_schema = SCHEMA(stream_info,
 	FIELD_OPTIONAL(stream_info, path),
 	FIELD_OPTIONAL(stream_info, part));
 
+static const struct schema holder_info_schema = SCHEMA(holder_info,
+	FIELD(holder_info, job),
+	FIELD(holder_info, sweep),
+	FIELD_NULLABLE(holder_info, cell),
+	FIELD(holder_info, owner),
+	FIELD(holder_info, nodes),
+	FIELD_KNOWN(holder_info, rest_ms));
+
+static const struct schema queue_info_schema = SCHEMA(queue_info,
+	FIELD(queue_info, place),
+	FIELD(queue_info, length),
+	FIELD_KNOWN(queue_info, start_ms),
+	FIELD_MANY(queue_info, holders, holder_info_schema),
+	FIELD_OPTIONAL(queue_info, more));
+
 #define IN_LISTS                                                               \
 	FIELD(job_info, job),                                                  \
 	FIELD(job_info, sweep),                                                \
@@ -82,7 +97,9 @@ static const struct schema job_details_schema = SCHEMA_NAMED(job_info, "job_deta
 	FIELD_MAYBE(job_info, result, result_schema),
 	FIELD_MAYBE(job_info, provenance, provenance_schema),
 	FIELD_MAYBE(job_info, reason, reason_info_schema),
-	FIELD_SOME(job_info, ends, end_info_schema));
+	FIELD_SOME(job_info, ends, end_info_schema),
+	FIELD_(job_info, queue, FIELD_POINTER, .schema = &queue_info_schema,
+	       .optional = true));
 
 const struct schema reply_jobs_schema = SCHEMA(reply_jobs,
 	FIELD(reply_jobs, since),

@@ -65,6 +65,27 @@ struct stream_info {
 };
 extern const struct schema stream_info_schema;
 
+/* A job that holds nodes which would suit a queued one. */
+struct holder_info {
+	uint64_t job;
+	uint64_t sweep;
+	char *cell;
+	char *owner; /* who submitted it */
+	struct strings nodes;
+	double rest_ms; /* that it will probably still take; NAN: not known */
+};
+
+/* A queued job that waits for its turn. */
+#define QUEUE_HOLDERS_MAX 32
+struct queue_info {
+	uint64_t place; /* 1: the first */
+	uint64_t length;
+	double start_ms; /* until it will probably start; NAN: not known */
+	struct holder_info *holders;
+	size_t holders_count;
+	bool more; /* holders are left out */
+};
+
 /* The reply `job` has all fields, `jobs` only those above spec. */
 struct job_info {
 	uint64_t job;
@@ -106,6 +127,7 @@ struct job_info {
 	struct reason_info *reason; /* NULL: none */
 	struct end_info *ends;      /* none: not known */
 	size_t ends_count;
+	struct queue_info *queue; /* NULL: it does not wait for its turn */
 };
 extern const struct schema job_info_schema; /* in lists */
 

@@ -133,4 +133,25 @@ sed -i 's/rate >= 50/rate => 50/' "$BED/fall.yaml"
 run cli submit "$BED/fall.yaml"
 is "$rc" 2 "a sweep with a requirement that is none is refused"
 like "$err" "fall.yaml:5: require.*'rate => 50' is not valid here" "with its line"
+
+# Why a job is queued.
+mkdir -p "$BED/host/holds"
+touch "$BED/host/holds/end" "$BED/host/holds/log"
+must submit_tool holds nodes=2 show /host/log , wait /host/end
+must wait_sweep "$SWEEP" 30
+rm "$BED/host/holds/end"
+must submit_tool holds nodes=2 show /host/log , wait /host/end
+holder=$JOB
+must wait_job "$holder" running 30
+must submit_tool waits show /host/log
+run cli show job "$JOB"
+like "$out" 'queue: place 1 of 1, starts in about [0-9]' \
+	"a queued job has a place, and a time by which it will start"
+like "$out" "held by:
+ *JOB +SWEEP +OF +CELL +NODES +LEFT
+ *$holder +$((SWEEP - 1)) +operator [0-9a-f]+ +holds +n[12],n[12] " "who holds what it needs is named"
+run curl -sfL -c "$BED/jar" -b "$BED/jar" "$(cli web)"
+run curl -sf -b "$BED/jar" "$web/job/$JOB"
+like "$out" 'In the queue: place 1 of 1' "also on its page"
+touch "$BED/host/holds/end"
 done_testing

@@ -231,6 +231,44 @@ static void test_others(void)
 	   "it ends with the sweep: what comes later is not waited for");
 }
 
+static uint64_t start_of(const struct schedule_other *others, size_t count,
+			 size_t index)
+{
+	struct slot slots[] = { FREE_NODE, FREE_NODE };
+	uint64_t start_ms = 1;
+	struct error err = { 0 };
+
+	slots[0].busy = 0xff;
+	slots[0].exclusive = true;
+	ok(schedule_start(slots, 2, others, count, index, &start_ms, &err) == 0,
+	   "a start is looked for (%s)", err.text);
+	return start_ms;
+}
+
+static void test_start(void)
+{
+	const struct shape wide = { .vendor = "cpu", .nodes = 2 };
+	const struct shape far = { .vendor = "none", .nodes = 1 };
+	struct schedule_other others[] = {
+		{ .held = { .slot = 0, .devices = 0xff }, .time_ms = 30 },
+		{ .shape = &wide, .priority = -1, .time_ms = 7 },
+		{ .shape = &wide, .time_ms = 50 },
+		{ .shape = &far },
+	};
+
+	is_int((long long)start_of(others, 4, 2), 30,
+	       "a queued job starts when its nodes are free");
+	is_int((long long)start_of(others, 4, 1), 80,
+	       "after those of a higher priority");
+	is_int((long long)start_of(others, 4, 3), 0, "or never");
+	others[2].time_ms = 0;
+	is_int((long long)start_of(others, 4, 1), 60,
+	       "an unknown time is the median of the known ones");
+	others[0].time_ms = others[1].time_ms = 0;
+	is_int((long long)start_of(others, 4, 1), 0,
+	       "without any, nothing is known");
+}
+
 /* A hundred thousand jobs of all kinds on a hundred nodes. */
 static void test_many(void)
 {
@@ -302,7 +340,7 @@ int main(void)
 {
 	struct error err = { 0 };
 
-	tap_begin(60);
+	tap_begin(70);
 	fault_hook_cjson();
 	catalog = catalog_load("images", &err);
 	if (!ok(catalog != NULL, "the catalog is loaded (%s)", err.text))
@@ -312,6 +350,7 @@ int main(void)
 	test_lacking();
 	test_chips();
 	test_others();
+	test_start();
 	test_many();
 	test_faults();
 	catalog_free(catalog);

@@ -198,6 +198,23 @@ static int print_layers(struct cli *cli, const struct job_info *job,
 	return show_rows(cli, "\nlayers:\n", &view_layers, layers, count, err);
 }
 
+/* Who holds what a queued job needs, and when that is probably over. */
+static int print_queue(struct cli *cli, const struct queue_info *queue,
+		       struct error *err)
+{
+	char words[120];
+
+	if (!queue)
+		return 0;
+	queue_words(queue, words, sizeof(words));
+	fprintf(cli->out, "queue: %s\n", words);
+	return show_rows(cli,
+			 queue->more ? "\nheld by, among others:\n"
+				     : "\nheld by:\n",
+			 &view_holders, queue->holders, queue->holders_count,
+			 err);
+}
+
 /* The last events, or all. */
 static int print_events(struct cli *cli, const struct job_info *job,
 			struct error *err)
@@ -214,7 +231,8 @@ static int print_events(struct cli *cli, const struct job_info *job,
 static int print_job(struct cli *cli, const struct job_info *job,
 		     struct error *err)
 {
-	if (show_rows(cli, "\ntasks:\n", &view_tasks, job->tasks,
+	if (print_queue(cli, job->queue, err) < 0 ||
+	    show_rows(cli, "\ntasks:\n", &view_tasks, job->tasks,
 		      job->tasks_count, err) < 0 ||
 	    print_layers(cli, job, err) < 0 ||
 	    rows_table(cli, "\nends:\n", &view_ends, job->ends, job->ends_count,
@@ -302,11 +320,12 @@ static int print_answer(struct cli *cli, const struct answer *answer,
 {
 	static const char *const apart[] = { "tasks",   "ends",  "events",
 					     "streams", "usage", "inventory",
-					     NULL };
+					     "queue",   NULL };
 	static const char *const long_ones[] = {
-		"tasks",      "ends",   "events", "streams", "usage", "spec",
-		"provenance", "result", "repeat", "removed", "nodes", "devices",
-		"queued_ms",  "reason", "step",   "loss",    "rate",  NULL
+		"tasks", "ends",       "events",    "streams", "usage",
+		"spec",  "provenance", "result",    "repeat",  "removed",
+		"nodes", "devices",    "queued_ms", "reason",  "step",
+		"loss",  "rate",       "queue",     NULL
 	};
 	bool brief = !strcmp(kind, "job") && !wants_all(cli);
 	const struct field *field = codec_field(answer->schema, kind);
