@@ -1,8 +1,11 @@
 /* nodes.c - requests about nodes: lists, one node, drain, label. */
 #include "controller/api/api.h"
 #include "controller/api/page.h"
+#include "controller/jobs/allocation.h"
 #include "controller/jobs/job.h"
 #include "controller/nodes/node.h"
+#include "controller/report/node_rates.h"
+#include "controller/store/store.h"
 #include "protocol/message/json_get.h"
 #include "protocol/message/reply_nodes.h"
 
@@ -11,6 +14,7 @@
 #include <string.h>
 
 #define REASON_MAX 200
+#define RUNS_MAX 300 /* the last ones, by which nodes are compared */
 
 /* How many devices of each chip are not lost. */
 static int add_chips(const struct node *node, const struct slot *slot,
@@ -102,6 +106,72 @@ static int add_documents(const struct node *node, struct node_info *to,
 		       : error_nomem(err, "node");
 }
 
+/* The last runs, which are compared. */
+struct recent_runs {
+	struct node_run of[RUNS_MAX];
+	char *keys[RUNS_MAX]; /* of their cells; owned */
+	struct strings nodes[RUNS_MAX];
+	size_t count;
+	struct node_rates rates;
+	struct error *err;
+};
+
+static void recent_runs_clear(struct recent_runs *runs)
+{
+	node_rates_clear(&runs->rates);
+	for (size_t i = 0; i < runs->count; i++) {
+		free(runs->keys[i]);
+		strings_clear(&runs->nodes[i]);
+	}
+}
+OWNED_VALUE(struct recent_runs, recent_runs_clear)
+
+static int add_recent_run(const struct job_row *row, void *arg)
+{
+	struct recent_runs *runs = arg;
+	struct job_allocation allocation;
+	size_t at = runs->count;
+	int rc = 0;
+
+	if (!row->rate.unit ||
+	    allocation_read(row->allocation, &allocation, NULL) < 0)
+		return 0;
+	runs->keys[at] = strdup(row->key);
+	for (size_t i = 0; rc == 0 && i < allocation.tasks_count; i++)
+		rc = strings_add(&runs->nodes[at], allocation.tasks[i].node,
+				 runs->err);
+	codec_clear(&job_allocation_schema, &allocation);
+	runs->of[at] = (struct node_run){ runs->keys[at], row->rate,
+					  &runs->nodes[at] };
+	runs->count++;
+	return runs->keys[at] ? rc : error_nomem(runs->err, "nodes");
+}
+
+/* *runs was zero. */
+static int recent_runs_compare(const struct api *api, struct recent_runs *runs,
+			       struct error *err)
+{
+	runs->err = err;
+	if (store_last_runs(api->store, RUNS_MAX, add_recent_run, runs, err) <
+	    0)
+		return -1;
+	return node_rates_find(runs->of, runs->count, &runs->rates, err);
+}
+
+static int add_rate(const struct recent_runs *runs, struct node_info *to,
+		    struct error *err)
+{
+	for (size_t i = 0; i < runs->rates.count; i++) {
+		if (strcmp(runs->rates.items[i].node, to->name) != 0)
+			continue;
+		to->rate = malloc(sizeof(*to->rate));
+		if (!to->rate)
+			return error_nomem(err, "node");
+		*to->rate = runs->rates.items[i].rate;
+	}
+	return 0;
+}
+
 /* Fill *to, which was zero, except the inventory. On failure the caller clears
  * it, too.
  */
@@ -135,8 +205,9 @@ int api_nodes(struct api_request *request, void *reply, struct error *err)
 	const struct message_query *query = request->message;
 	const struct api *api = request->api;
 	struct page page = page_of(api, &node_info_schema, query->limit, err);
+	owned(recent_runs_clear) struct recent_runs runs = { 0 };
 	struct reply_nodes *to = reply;
-	int rc = 0;
+	int rc = recent_runs_compare(api, &runs, err);
 
 	page.skip = query->after;
 	for (size_t i = 0; rc == 0 && i < node_count(api->nodes); i++) {
@@ -147,6 +218,8 @@ int api_nodes(struct api_request *request, void *reply, struct error *err)
 			continue;
 		info = page_row(&page);
 		rc = info ? node_describe(api, node, info, err) : page.stop;
+		if (rc == 0 && info)
+			rc = add_rate(&runs, info, err);
 	}
 	to->more = page.more;
 	to->nodes = page_take(&page, &to->nodes_count);
@@ -190,9 +263,12 @@ int api_node(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_query *query = request->message;
 	const struct node *node = known_node(request->api, query->name, err);
+	owned(recent_runs_clear) struct recent_runs runs = { 0 };
 	struct reply_node *to = reply;
 
-	if (!node || node_describe(request->api, node, &to->node, err) < 0)
+	if (!node || node_describe(request->api, node, &to->node, err) < 0 ||
+	    recent_runs_compare(request->api, &runs, err) < 0 ||
+	    add_rate(&runs, &to->node, err) < 0)
 		return -1;
 	return add_inventory(node, &to->node, err);
 }

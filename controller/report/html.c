@@ -9,6 +9,7 @@
 #include "controller/report/html_charts.h"
 #include "controller/report/html_style.h"
 #include "controller/report/labels.h"
+#include "controller/report/node_rates.h"
 #include "controller/report/origins.h"
 #include "controller/report/suspects.h"
 #include "controller/report/translations.h"
@@ -340,6 +341,19 @@ static void html_put_races(struct writer *to, const struct report_rows *rows)
 	writer_raw(to, "</ul>\n");
 }
 
+static void html_put_nodes(struct writer *to, const struct report_rows *rows)
+{
+	owned(table_clear) struct table table = { 0 };
+
+	if (node_rates_table(rows, to->language, &table, &to->failure) < 0 ||
+	    !table.count)
+		return;
+	writer_printf(to, "<h2>%s</h2>\n<div class=\"wide\">",
+		      phrase(to->language, "Nodes against each other"));
+	table_html(&table, to);
+	writer_raw(to, "</div>\n");
+}
+
 static void html_put_suspects(struct writer *to, const struct report_rows *rows)
 {
 	owned(suspects_clear) struct suspects suspects = { 0 };
@@ -402,6 +416,7 @@ int report_html(const struct report_about *about,
 	html_put_races(&to, rows);
 	html_put_runs(&to, rows, shown, &labels);
 	html_overview(&to, rows, shown, &labels);
+	html_put_nodes(&to, rows);
 	html_put_notes(&to, "Without a result", html_put_failure, rows);
 	html_put_advice(&to, rows);
 	html_put_notes(&to, "Jobs taken over from earlier sweeps", put_origin,

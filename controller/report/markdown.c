@@ -6,6 +6,7 @@
 #include "controller/report/cells.h"
 #include "controller/report/columns.h"
 #include "controller/report/labels.h"
+#include "controller/report/node_rates.h"
 #include "controller/report/suspects.h"
 #include "controller/report/writer.h"
 
@@ -236,6 +237,18 @@ static void markdown_put_legend(struct writer *to,
 		writer_printf(to, "\n%s\n", text);
 }
 
+static void markdown_put_nodes(struct writer *to,
+			       const struct report_rows *rows)
+{
+	owned(table_clear) struct table table = { 0 };
+
+	if (node_rates_table(rows, LANGUAGE_EN, &table, &to->failure) < 0 ||
+	    !table.count)
+		return;
+	writer_raw(to, "\nNodes against each other:\n\n");
+	table_markdown(&table, to);
+}
+
 int report_markdown(const struct report_about *about,
 		    const struct report_rows *rows, struct buffer *out,
 		    struct error *err)
@@ -253,6 +266,7 @@ int report_markdown(const struct report_about *about,
 	markdown_put_table(&to, shown);
 	markdown_put_legend(&to, about, shown);
 	markdown_put_races(&to, rows);
+	markdown_put_nodes(&to, rows);
 	markdown_put_notes(&to, "Without a result", row_reason, rows);
 	markdown_put_notes(&to, "Jobs taken over from earlier sweeps",
 			   row_origin, rows);

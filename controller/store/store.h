@@ -329,6 +329,10 @@ int store_runs(struct store *store, const char *key, const char *name,
 int store_sweep_runs(struct store *store, uint64_t sweep, uint32_t limit,
 		     store_job_fn *fn, void *arg, struct error *err);
 
+/* Jobs that ran and completed, the newest first, among the newest 5000. */
+int store_last_runs(struct store *store, uint32_t limit, store_job_fn *fn,
+		    void *arg, struct error *err);
+
 /* Events of a job (0: of all) with seq > after, by seq. */
 int store_events(struct store *store, uint64_t job, uint64_t after,
 		 uint32_t limit, store_event_fn *fn, void *arg,

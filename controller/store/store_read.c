@@ -62,6 +62,12 @@ static const char *const queries[READS] = {
 	" WHERE jobs.sweep = ?3 AND id > ?1 AND state = 'completed'"
 	" AND id < (SELECT min(id) FROM jobs WHERE sweep = ?3) + 1000"
 	" ORDER BY id LIMIT ?2",
+	/* Of the newest jobs: most of a long queue have not run. */
+	[READ_LAST_RUNS] =
+		JOB_COLUMNS "jobs CROSS JOIN states ON id = job"
+			    " WHERE id > (SELECT max(id) FROM jobs) - 5000"
+			    " AND state = 'completed' AND origin IS NULL"
+			    " ORDER BY id DESC LIMIT ?2",
 	[READ_EVENTS] = "SELECT * FROM events WHERE job = ?3 AND seq > ?1"
 			" ORDER BY seq LIMIT ?2",
 	[READ_ALL_EVENTS] = "SELECT * FROM events WHERE seq > ?1"
@@ -482,6 +488,15 @@ int store_sweep_runs(struct store *store, uint64_t sweep, uint32_t limit,
 	struct visit visit = { .fn.job = fn, .arg = arg };
 
 	return query_read_list(store, READ_SWEEP_RUNS, job_row_visit, sweep, 0,
+			       limit, &visit, err);
+}
+
+int store_last_runs(struct store *store, uint32_t limit, store_job_fn *fn,
+		    void *arg, struct error *err)
+{
+	struct visit visit = { .fn.job = fn, .arg = arg };
+
+	return query_read_list(store, READ_LAST_RUNS, job_row_visit, 0, 0,
 			       limit, &visit, err);
 }
 

@@ -1,5 +1,6 @@
 /* node_views.c - the views of nodes and their devices.
  */
+#include "controller/report/node_rates.h"
 #include "controller/view/render.h"
 #include "controller/view/views.h"
 
@@ -110,7 +111,7 @@ static void node_put(struct view_row *row, const void *of)
 {
 	const struct node_info *node = of;
 	const struct node_shown *page = row->table ? NULL : of;
-	char text[VIEW_TEXT_MAX];
+	char text[VIEW_TEXT_MAX], rate[NODE_RATE_TEXT];
 
 	view_cell(row, MARK(.path = "node", .number = page ? page->number : 0),
 		  "%s", node->name);
@@ -129,6 +130,12 @@ static void node_put(struct view_row *row, const void *of)
 	else
 		view_cell(row, NULL, "%u", node->devices);
 	view_cell(row, NULL, "%u", node->free);
+	if (node->rate)
+		view_cell(row,
+			  MARK(.colour = node->rate->outlier ? RED : PLAIN),
+			  "%s", node_rate_words(node->rate, rate));
+	else
+		view_text(row, "");
 	view_number(row, "%.0f W", page ? page->power_w : (double)NAN);
 	view_text(row, node->address);
 	view_text(row, node->seen_ms
@@ -209,7 +216,8 @@ static void reading_put(struct view_row *row, const void *of)
 static const struct view_column node_columns[] = {
 	{ "NODE", "Node", false, 0 }, { "STATE", "State", false, 0 },
 	{ "VENDOR", NULL, false, 4 }, { NULL, "Hardware", false, 0 },
-	{ "DEVICES", "Devices", true, 0 }, { "FREE", "Free", true, 5 },
+	{ "DEVICES", "Devices", true, 0 }, { "FREE", "Free", true, 6 },
+	{ "RATE %", "Rate against others (%)", true, 5 },
 	{ NULL, "Power", true, 0 }, { "ADDRESS", "Address", false, 2 },
 	{ "SEEN", NULL, true, 1 }, { "JOBS", "Jobs", false, 3 },
 	{ "NOTES", NULL, false, 0 }, { NULL, "Reason not used", false, 0 },

@@ -22,6 +22,13 @@ const struct schema engine_away_schema = SCHEMA(engine_away,
 	FIELD(engine_away, since_ms),
 	FIELD(engine_away, text));
 
+static const struct schema node_rate_schema = SCHEMA(node_rate,
+	FIELD(node_rate, percent),
+	FIELD_KNOWN(node_rate, margin),
+	FIELD(node_rate, runs),
+	FIELD(node_rate, cells),
+	FIELD_OPTIONAL(node_rate, outlier));
+
 #define IN_LISTS                                                               \
 	FIELD(node_info, name),                                                \
 	FIELD(node_info, state),                                               \
@@ -40,7 +47,9 @@ const struct schema engine_away_schema = SCHEMA(engine_away,
 	FIELD(node_info, seen_ms),                                             \
 	FIELD_OPTIONAL(node_info, until_ms),                                   \
 	FIELD_OPTIONAL(node_info, leaving),                                    \
-	FIELD_NULLABLE(node_info, facts)
+	FIELD_NULLABLE(node_info, facts),                                      \
+	FIELD_(node_info, rate, FIELD_POINTER, .schema = &node_rate_schema,    \
+	       .optional = true)
 
 const struct schema node_info_schema = SCHEMA(node_info, IN_LISTS);
 

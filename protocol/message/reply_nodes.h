@@ -30,6 +30,16 @@ struct engine_away {
 extern const struct schema engine_away_schema;
 
 /* The reply `node` has all fields, `nodes` all but the inventory. */
+/* How fast its last runs were against those of the same cells on other nodes
+ * (controller/report/node_rates.h).
+ */
+struct node_rate {
+	double percent; /* faster; below 0: slower */
+	double margin;  /* half the width of its 95 % interval; NAN: one run */
+	uint64_t runs, cells;
+	bool outlier;
+};
+
 struct node_info {
 	char *name;
 	char *state;  /* "up" or "down" */
@@ -49,6 +59,7 @@ struct node_info {
 	int64_t until_ms;    /* when it leaves; 0: never */
 	bool leaving;
 	cJSON *facts; /* an object, as its agent reports it, or NULL */
+	struct node_rate *rate; /* NULL: there is nothing to compare */
 
 	struct device_info *inventory;
 	size_t inventory_count;

@@ -90,6 +90,7 @@ static void test_page(void)
 static void test_nodes(void)
 {
 	uint64_t jobs[] = { 4, 5 };
+	struct node_rate rate = { -6.9, 0.4, 12, 3, true };
 	struct node_shown node = {
 		.info = { .name = (char *)"n1",
 			  .state = (char *)"down",
@@ -98,7 +99,8 @@ static void test_nodes(void)
 			  .lost = 1,
 			  .free = 2,
 			  .seen_ms = 1000,
-			  .jobs = { jobs, 2 } },
+			  .jobs = { jobs, 2 },
+			  .rate = &rate },
 		.number = 2,
 		.power_w = (double)NAN,
 	};
@@ -107,9 +109,11 @@ static void test_nodes(void)
 	struct writer to;
 
 	is(text,
-	   "NODE  STATE  VENDOR  DEVICES  FREE  ADDRESS   SEEN  JOBS  NOTES\n"
-	   "n1    down   cpu      7 of 8     2           1m01s  4,5\n",
-	   "a node that is away");
+	   "NODE  STATE  VENDOR  DEVICES  FREE          RATE %  ADDRESS   SEEN"
+	   "  JOBS  NOTES\n"
+	   "n1    down   cpu      7 of 8     2  -6.9 ± 0.4 (!)           1m01s"
+	   "  4,5\n",
+	   "a node that is away, and slower than others");
 	buffer_init(&page, 10000);
 	writer_init(&to, &page, html_text);
 	view_page_row(&view_nodes, &node, &to);

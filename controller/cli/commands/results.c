@@ -11,6 +11,7 @@
 #include "controller/report/columns.h"
 #include "controller/report/compare.h"
 #include "controller/report/labels.h"
+#include "controller/report/node_rates.h"
 #include "controller/report/reference.h"
 #include "controller/report/report.h"
 #include "controller/report/suspects.h"
@@ -411,6 +412,19 @@ static int print_races(struct cli *cli, const struct report_rows *rows,
 	return 0;
 }
 
+static int print_node_rates(struct cli *cli, const struct report_rows *rows,
+			    struct error *err)
+{
+	owned(table_clear) struct table table = { 0 };
+
+	if (node_rates_table(rows, LANGUAGE_EN, &table, err) < 0)
+		return -1;
+	return table.count ? cli_print_table(cli,
+					     "\nnodes against each other:\n",
+					     &table, NULL, err)
+			   : 0;
+}
+
 int results_table(struct cli *cli, const struct report_about *about,
 		  const struct report_rows *rows, struct error *err)
 {
@@ -432,7 +446,8 @@ int results_table(struct cli *cli, const struct report_about *about,
 		return -1;
 	if (*cells_legend(about, shown, LANGUAGE_EN, legend))
 		fprintf(cli->out, "%s\n", escape(legend, clean, sizeof(clean)));
-	if (print_races(cli, rows, err) < 0)
+	if (print_races(cli, rows, err) < 0 ||
+	    print_node_rates(cli, rows, err) < 0)
 		return -1;
 	print_failures(cli, rows, &labels);
 	return print_suspects(cli, rows, &labels, err);
