@@ -25,6 +25,7 @@ void catalog_free(struct catalog *catalog)
 		document_free(catalog->documents[i]);
 	free(catalog->documents);
 	profiles_clear(&catalog->profiles);
+	free(catalog->published);
 	free(catalog);
 }
 

@@ -29,6 +29,9 @@
  *	vendors/NAME/profile.yaml
  *	  protocol/hardware/profile.h
  *
+ *	baselines.yaml
+ *	  baselines: a list of published figures (published.h)
+ *
  * Entries are found by their names and aliases, in any spelling
  * (name_index.h). A framework is also found by a name with a version, which
  * follows the longest known name from a '_' or a digit on: pytorch_1.13,

@@ -1,5 +1,6 @@
 /* catalog_folder.c - loads the data files of an images folder. */
 #include "controller/catalog/catalog_internal.h"
+#include "controller/catalog/published.h"
 #include "protocol/base/buffer.h"
 #include "protocol/base/file.h"
 
@@ -118,6 +119,37 @@ static int load_flagperf(struct catalog *catalog, const char *folder,
 		       : -1;
 }
 
+static int load_published(struct catalog *catalog, const char *folder,
+			  struct error *err)
+{
+	static const char *const keys[] = { "baselines", NULL };
+	const struct value *root, *list;
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/baselines.yaml", folder);
+	if (access(path, F_OK) < 0)
+		return 0;
+	root = catalog_read(catalog, path, err);
+	if (!root || value_check_keys(root, keys, err) < 0)
+		return -1;
+	list = value_get(root, "baselines");
+	if (!list)
+		return value_error(root, err, "missing \"baselines\"");
+	if (value_expect(list, VALUE_LIST, err) < 0)
+		return -1;
+	catalog->published =
+		calloc(value_count(list) + 1, sizeof(*catalog->published));
+	if (!catalog->published)
+		return error_nomem(err, path);
+	for (size_t i = 0; i < value_count(list); i++) {
+		if (published_read(&catalog->published[i], catalog,
+				   value_at(list, i), err) < 0)
+			return -1;
+		catalog->published_count++;
+	}
+	return 0;
+}
+
 struct catalog *catalog_load(const char *folder, struct error *err)
 {
 	owned(catalog_free) struct catalog *catalog = catalog_new(NULL, err);
@@ -133,7 +165,8 @@ struct catalog *catalog_load(const char *folder, struct error *err)
 		return NULL;
 	snprintf(path, sizeof(path), "%s/frameworks", folder);
 	if (load_frameworks(catalog, path, err) < 0 ||
-	    load_vendors(catalog, folder, err) < 0)
+	    load_vendors(catalog, folder, err) < 0 ||
+	    load_published(catalog, folder, err) < 0)
 		return NULL;
 	return take(catalog);
 }

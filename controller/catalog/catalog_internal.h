@@ -9,6 +9,8 @@
 #include "controller/catalog/name_index.h"
 #include "protocol/hardware/profile.h"
 
+struct published; /* published.h */
+
 struct catalog {
 	const struct catalog *base;   /* searched next, or NULL */
 	const struct value *flagperf; /* NULL: the folder has none */
@@ -16,6 +18,8 @@ struct catalog {
 	size_t document_count;
 	struct profiles profiles;
 	struct name_index indexes[CATALOG_CHIP + 1];
+	struct published *published;
+	size_t published_count;
 };
 
 /* An empty one. base: borrowed, or NULL. */

@@ -23,12 +23,33 @@ static bool runtime_name(const char *name)
 	return false;
 }
 
+/* Names that people write for the number of the repeat. Similar ones, such as
+ * ${repeat}, are the same in all repeats.
+ */
+static bool means_round(const char *name)
+{
+	static const char *const names[] = { "repeat",	  "repetition", "round",
+					     "repeat_id", "seed",	"trial",
+					     "run",	  NULL };
+
+	for (size_t i = 0; names[i]; i++)
+		if (!strcasecmp(name, names[i]))
+			return true;
+	return false;
+}
+
 static int unknown_name(const struct interpolator *filler, const char *name,
 			const struct value *place, struct error *err)
 {
 	const char *nearest =
 		filler->nearest ? filler->nearest(filler->arg, name) : NULL;
 
+	if (means_round(name))
+		return value_error(place, err,
+				   "${%.60s} is not defined; ${ROUND} is the "
+				   "number of the repeat, from 1, and can be "
+				   "its seed",
+				   name);
 	if (!nearest)
 		nearest = nearest_word(name, runtime_names);
 	if (nearest)

@@ -102,6 +102,26 @@ static int add_repeats(const struct cell_figures *cell, struct error *err)
 			   err);
 }
 
+/* One seed in all repeats hides how much the result depends on it. */
+static int add_equal_seeds(const struct cell_figures *cell, struct error *err)
+{
+	const char *seed = cell->rows[0]->info.seed;
+
+	if (cell->count < 2 || !seed || strstr(seed, "${"))
+		return 0;
+	for (size_t i = 1; i < cell->count; i++)
+		if (!cell->rows[i]->info.seed ||
+		    strcmp(cell->rows[i]->info.seed, seed) != 0)
+			return 0;
+	return add_anomaly(cell,
+			   &(struct remark_said){
+				   .code = REMARK_SEEDS_EQUAL,
+				   .numbers = { (double)cell->count },
+				   .words = { seed },
+			   },
+			   err);
+}
+
 /* Neighbours. */
 
 /* The n-th value in the words; false: there are fewer. */
@@ -332,6 +352,7 @@ int anomalies_add(struct report_rows *rows, struct error *err)
 		return error_nomem(err, "report");
 	for (size_t i = 0; i < count; i++)
 		if (add_repeats(&cells[i], err) < 0 ||
+		    add_equal_seeds(&cells[i], err) < 0 ||
 		    add_jump(&cells[i], err) < 0)
 			return -1;
 	return 0;

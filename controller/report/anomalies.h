@@ -5,7 +5,7 @@
  * repeats of its cell if two or more, and `anomalies`, if there are any.
  *
  * A coefficient of variation above the sweep's spread_percent (default 5) is an
- * anomaly.
+ * anomaly; so is one seed that all repeats have.
  *
  * Neighbours of a cell are the cells whose words ("nodes=2 batch.micro=4")
  * differ in one value; of numbers only the next smaller and the next larger. A

@@ -211,6 +211,10 @@ static int cell_make(struct report_row *cell, const struct report_row *runs,
 	if (cell_average(cell, base, runs, count, err) < 0)
 		return -1;
 	count_runs(runs, count, row_rate(base).unit, cell->repeats);
+	if (cell->info.published && isfinite(cell->info.published->percent))
+		cell->info.published->percent =
+			mean_rounded(row_rate(cell).value /
+				     cell->info.published->rate * 100);
 	return 0;
 }
 

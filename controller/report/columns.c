@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define METRICS_PLACE 13 /* metrics stand behind the figure of this place */
+#define METRICS_PLACE 15 /* metrics stand behind the figure of this place */
 #define METRIC_FORMAT "%.6g"
 
 static bool has_column(const struct columns *columns, const char *metric)
@@ -56,6 +56,31 @@ static void columns_add_metrics(struct columns *columns,
 	}
 }
 
+/* Does the figure say anything of the row? Only the row of a cell has runs and
+ * a relation; of the store only older runs are of interest.
+ */
+static bool figure_says(const struct report_figure *figure,
+			const struct report_row *row)
+{
+	const struct repeats_info *of = row->repeats;
+	const struct cell_history *store = row->info.store;
+
+	switch (figure->says) {
+	case CELL_RUNS:
+	case CELL_RANGE:
+	case CELL_RELATION:
+		return of && of->runs;
+	case SAYS_STORE:
+		return store && row_completed(row) &&
+		       store->runs > (of ? of->n : 1);
+	case SAYS_PUBLISHED:
+		return row->info.published && row_completed(row);
+	case CELL_NUMBER:
+		break;
+	}
+	return true;
+}
+
 /* The number of a repeat is only shown if a cell has more than one. */
 static bool any_wants(const struct report_figure *figure,
 		      const struct report_rows *rows)
@@ -64,8 +89,7 @@ static bool any_wants(const struct report_figure *figure,
 	{
 		struct datum datum = figure_datum(figure, row);
 
-		/* What only the row of a cell has. */
-		if (figure->says && !(row->repeats && row->repeats->runs))
+		if (!figure_says(figure, row))
 			continue;
 		if (figure->measured ? datum.kind != DATUM_NONE
 				     : datum.number > figure->indexed)
@@ -186,44 +210,93 @@ static void write_relation(const struct columns *columns,
 		    phrase(columns->language, relation_names[of->relation]));
 }
 
-/* False: the figure says nothing of its own of the row. */
-static bool column_write_cell(const struct columns *columns,
+/* "run 4 of 9: 4150.2 / 4100.1 / 3900.0"; of a cell how many runs it has. */
+static void write_history(const struct columns *columns,
+			  const struct report_row *row, char text[COLUMN_TEXT])
+{
+	const struct cell_history *store = row->info.store;
+	const struct repeats_info *of = row->repeats;
+	bool cell = of && of->runs;
+
+	snprintf(text, COLUMN_TEXT, "%s", "");
+	text_append(text, COLUMN_TEXT,
+		    phrase(columns->language,
+			   cell ? "%llu of %llu" : "run %llu of %llu"),
+		    (unsigned long long)(cell ? of->n : store->run),
+		    (unsigned long long)store->runs);
+	text_append(text, COLUMN_TEXT, ": %.*f / %.*f / %.*f", columns->digits,
+		    store->best, columns->digits, store->median,
+		    columns->digits, store->worst);
+}
+
+/* "96.0 % of 2710", and in which ways it was measured differently. */
+static void write_published(const struct columns *columns,
+			    const struct published_info *of,
+			    char text[COLUMN_TEXT])
+{
+	bool known = isfinite(of->percent);
+
+	snprintf(text, COLUMN_TEXT, "%s", "");
+	if (known)
+		text_append(text, COLUMN_TEXT,
+			    phrase(columns->language, "%.1f %% of "),
+			    of->percent);
+	text_append(text, COLUMN_TEXT, "%.6g", of->rate);
+	if (of->differs)
+		text_append(text, COLUMN_TEXT,
+			    phrase(columns->language,
+				   known ? " (%s)" : " (not comparable: %s)"),
+			    of->differs);
+}
+
+/* False: the figure is a number. */
+static bool column_write_says(const struct columns *columns,
 			      const struct report_figure *figure,
-			      const struct report_row *row, char text[64])
+			      const struct report_row *row,
+			      char text[COLUMN_TEXT])
 {
 	const struct repeats_info *of = row->repeats;
 
-	switch (of && of->runs ? figure->says : CELL_NUMBER) {
+	if (!figure->says || !figure_says(figure, row))
+		return figure->says > CELL_RELATION;
+	switch (figure->says) {
 	case CELL_RUNS:
 		write_runs(columns, of, text);
-		return true;
+		break;
 	case CELL_RANGE:
 		if (of->n > 1)
-			snprintf(text, 64, "%.*f-%.*f", columns->digits,
-				 of->min, columns->digits, of->max);
-		return true;
+			snprintf(text, COLUMN_TEXT, "%.*f-%.*f",
+				 columns->digits, of->min, columns->digits,
+				 of->max);
+		break;
 	case CELL_RELATION:
 		if (of->relation)
 			write_relation(columns, of, text);
-		return true;
+		break;
+	case SAYS_STORE:
+		write_history(columns, row, text);
+		break;
+	case SAYS_PUBLISHED:
+		write_published(columns, row->info.published, text);
+		break;
 	case CELL_NUMBER:
 		break;
 	}
-	return false;
+	return true;
 }
 
 const char *column_text(const struct columns *columns, size_t column,
 			const struct report_row *row, char text[COLUMN_TEXT])
 {
 	const struct report_figure *figure = columns->figures[column];
-	char number[64] = "-";
+	char number[COLUMN_TEXT] = "-";
 	struct datum datum;
 
 	if (!figure)
 		return metric_text(row, columns->metrics[column], text);
 	if (figure_is_state(figure))
 		return column_write_state(row, text);
-	if (column_write_cell(columns, figure, row, number))
+	if (column_write_says(columns, figure, row, number))
 		return column_copy_text(number, text);
 	datum = figure_datum(figure, row);
 	if (datum.text)

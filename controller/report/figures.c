@@ -25,6 +25,9 @@
 			   .names = relation_names),                           \
 		    NULL },                                                    \
 	.measured = true
+#define STORE(m) .member = MEMBER(OF_STORE, cell_history, m), .measured = true
+#define PUBLISHED(m)                                                           \
+	.member = MEMBER(OF_PUBLISHED, published_info, m), .measured = true
 #define ALIGNMENT(m)                                                           \
 	.member = MEMBER(OF_ALIGNMENT, alignment_info, m), .measured = true
 
@@ -37,14 +40,14 @@ static const struct report_figure figures[] = {
 	  .place[IN_TABLE] = 2, .title = "repeat", .format = "%.0f",
 	  .optional = true, .labelled = true, .indexed = true },
 	{ .name = "state", ROW(info.state),
-	  .place[IN_TABLE] = 20, .title = "state" },
+	  .place[IN_TABLE] = 22, .title = "state" },
 	{ .name = "failure", ROW(info.failure) },
 	{ .name = "text", ROW(info.text) },
 	{ .name = "nodes", ROW(info.nodes),
-	  .place = { [IN_TABLE] = 3, [DROPPED] = 6 },
+	  .place = { [IN_TABLE] = 3, [DROPPED] = 7 },
 	  .title = "nodes", .format = "%.0f" },
 	{ .name = "devices", ROW(info.devices),
-	  .place = { [IN_TABLE] = 4, [DROPPED] = 10 },
+	  .place = { [IN_TABLE] = 4, [DROPPED] = 11 },
 	  .title = "devices", .format = "%.0f" },
 	{ .name = "tokens_per_second_per_device",
 	  RESULT(tokens_per_second_per_device),
@@ -52,18 +55,18 @@ static const struct report_figure figures[] = {
 	{ .name = "tokens_per_second", RESULT(tokens_per_second) },
 	{ .name = "loss_first", LOSS(first) },
 	{ .name = "loss_last", LOSS(last),
-	  .place = { [IN_TABLE] = 11, [DROPPED] = 12 },
+	  .place = { [IN_TABLE] = 13, [DROPPED] = 13 },
 	  .title = "loss", .format = "%.4f",
 	  .published = "loss", .style = PUBLISHED_LOSS },
 	{ .name = "memory_mib", RESULT(memory_mib),
-	  .place = { [IN_TABLE] = 14, [DROPPED] = 11, [IN_CHART] = 3 },
+	  .place = { [IN_TABLE] = 16, [DROPPED] = 12, [IN_CHART] = 3 },
 	  .title = "memory (MiB)", .format = "%.1f",
 	  .chart = "Memory per device", .unit = "MiB",
 	  .limit = MEMBER(OF_RESULT, result, chip_memory_gib),
 	  .limit_scale = 1024,
 	  .limited = "Memory per device (dashed: size of the memory)" },
 	{ .name = "iteration_ms_median", STEPS(median),
-	  .place = { [IN_TABLE] = 18, [DROPPED] = 7 },
+	  .place = { [IN_TABLE] = 20, [DROPPED] = 8 },
 	  .title = "step time (ms)", .format = "%.1f" },
 	{ .name = "iteration_ms_q1", STEPS(q1) },
 	{ .name = "iteration_ms_q3", STEPS(q3) },
@@ -71,10 +74,10 @@ static const struct report_figure figures[] = {
 	{ .name = "steps", RESULT(steps),
 	  .place[AS_FACT] = 15, .label = "steps" },
 	{ .name = "wall_s", RESULT(wall_s),
-	  .place = { [IN_TABLE] = 19, [DROPPED] = 3 },
+	  .place = { [IN_TABLE] = 21, [DROPPED] = 3 },
 	  .title = "wall time (s)", .format = "%.1f" },
 	{ .name = "mfu", RESULT(mfu),
-	  .place = { [IN_TABLE] = 9, [IN_CHART] = 2 },
+	  .place = { [IN_TABLE] = 11, [IN_CHART] = 2 },
 	  .title = "MFU (%)", .format = "%.2f", .scale = 100, .optional = true,
 	  .chart = "Model FLOPS utilisation", .unit = "%",
 	  .published = "MFU", .style = PUBLISHED_PERCENT },
@@ -103,11 +106,11 @@ static const struct report_figure figures[] = {
 	{ .name = "repeats_cv_percent", REPEATS(cv_percent) },
 	{ .name = "mfu_palm", RESULT(mfu_palm) },
 	{ .name = "hfu", RESULT(hfu),
-	  .place = { [IN_TABLE] = 10, [DROPPED] = 4 },
+	  .place = { [IN_TABLE] = 12, [DROPPED] = 4 },
 	  .title = "HFU (%)", .format = "%.2f", .scale = 100,
 	  .optional = true },
 	{ .name = "joules_per_token", RESULT(joules_per_token),
-	  .place = { [IN_TABLE] = 15, [DROPPED] = 8, [IN_CHART] = 5 },
+	  .place = { [IN_TABLE] = 17, [DROPPED] = 9, [IN_CHART] = 5 },
 	  .title = "J/token", .format = "%.3f", .optional = true,
 	  .chart = "Energy per token", .unit = "J" },
 	{ .name = "slow_steps",
@@ -149,26 +152,44 @@ static const struct report_figure figures[] = {
 	{ .name = "power_source", USAGE(power_source) },
 	{ .name = "node_power_w", USAGE(node_power_w) },
 	{ .name = "clock_mhz", USAGE(clock_mhz),
-	  .place = { [IN_TABLE] = 16, [DROPPED] = 1 },
+	  .place = { [IN_TABLE] = 18, [DROPPED] = 1 },
 	  .title = "clock (MHz)", .format = "%.0f", .optional = true },
 	{ .name = "throttled_percent", USAGE(throttled_pct),
-	  .place = { [IN_TABLE] = 17, [DROPPED] = 2 },
+	  .place = { [IN_TABLE] = 19, [DROPPED] = 2 },
 	  .title = "throttled (%)", .format = "%.1f", .optional = true },
+	{ .name = "seed", ROW(info.seed) },
+	{ .name = "store_run", STORE(run) },
+	{ .name = "store_runs", STORE(runs), .says = SAYS_STORE,
+	  .place = { [IN_TABLE] = 10, [DROPPED] = 6 },
+	  .title = "in the store (best / median / worst)", .format = "%.0f",
+	  .optional = true },
+	{ .name = "store_best", STORE(best) },
+	{ .name = "store_median", STORE(median) },
+	{ .name = "store_worst", STORE(worst) },
+	{ .name = "published_rate", PUBLISHED(rate), .says = SAYS_PUBLISHED,
+	  .place = { [IN_TABLE] = 9, [DROPPED] = 15 },
+	  .title = "published", .format = "%.0f", .optional = true },
+	{ .name = "published_percent", PUBLISHED(percent) },
+	{ .name = "published_differs", PUBLISHED(differs) },
+	{ .name = "published_source", PUBLISHED(source),
+	  .place = { [AS_FACT] = 17, [AS_ORIGIN] = 8 },
+	  .title = "published figures", .label = "published figures" },
+	{ .name = "published_recipe", PUBLISHED(recipe) },
 	/* Not in CSV. */
 	{ RESULT(warmup_steps), .place[AS_FACT] = 16, .label = "warm-up steps" },
 	{ REPEATS(runs), .says = CELL_RUNS, .optional = true,
-	  .place = { [IN_TABLE] = 6, [DROPPED] = 13 },
+	  .place = { [IN_TABLE] = 6, [DROPPED] = 14 },
 	  .title = "runs", .format = "%.0f" },
 	{ REPEATS(min), .says = CELL_RANGE, .optional = true,
 	  .place = { [IN_TABLE] = 7, [DROPPED] = 5 },
 	  .title = "min-max", .format = "%.0f" },
 	{ RELATION(relation), .says = CELL_RELATION, .optional = true,
-	  .place = { [IN_TABLE] = 8, [DROPPED] = 14 }, .title = "relative" },
+	  .place = { [IN_TABLE] = 8, [DROPPED] = 16 }, .title = "relative" },
 	{ ALIGNMENT(mean_percent),
-	  .place = { [IN_TABLE] = 12, [DROPPED] = 9 },
+	  .place = { [IN_TABLE] = 14, [DROPPED] = 10 },
 	  .title = "loss difference (%)", .format = "%.2f", .optional = true },
 	{ ALIGNMENT(verdict),
-	  .place[IN_TABLE] = 13, .title = "aligned", .optional = true,
+	  .place[IN_TABLE] = 15, .title = "aligned", .optional = true,
 	  .published = "aligned", .style = PUBLISHED_VERDICT },
 	{ ENVIRONMENT("machine"), .place[AS_FACT] = 4, .label = "machine" },
 	{ ORIGIN(cpu), .place[AS_FACT] = 5, .label = "processor" },
@@ -242,6 +263,10 @@ static const void *member_base(const struct report_row *row, enum member_of of)
 		return row->repeats;
 	case OF_ALIGNMENT:
 		return row->alignment;
+	case OF_STORE:
+		return row->info.store;
+	case OF_PUBLISHED:
+		return row->info.published;
 	}
 	return NULL;
 }

@@ -22,6 +22,8 @@ enum member_of {
 	OF_ORIGIN,
 	OF_REPEATS,
 	OF_ALIGNMENT,
+	OF_STORE,
+	OF_PUBLISHED,
 };
 
 /* A member of a row, by its place. */
@@ -87,8 +89,17 @@ enum published_style {
 	PUBLISHED_VERDICT, /* "True (baseline)" */
 };
 
-/* What a column says of a cell's row (cells.h). */
-enum cell_text { CELL_NUMBER, CELL_RUNS, CELL_RANGE, CELL_RELATION };
+/* What a column says: the number, something of a cell's row (cells.h), or more
+ * than a number.
+ */
+enum cell_text {
+	CELL_NUMBER,
+	CELL_RUNS,
+	CELL_RANGE,
+	CELL_RELATION,
+	SAYS_STORE,
+	SAYS_PUBLISHED,
+};
 
 struct report_figure {
 	const char *name; /* in CSV and JSON, which never changes; NULL: not

@@ -72,7 +72,7 @@ int report_html(const struct report_about *about,
  * own name. regatta-protocol(7) lists the columns with their units. The name
  * and meaning of a column never change; new columns increase REPORT_VERSION.
  */
-#define REPORT_VERSION 2
+#define REPORT_VERSION 3
 
 /* The table as CSV by RFC 4180, CRLF line ends: a header line and one line per
  * row. Unknown values are empty; a list is one field with "; " between its

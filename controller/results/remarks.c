@@ -330,6 +330,11 @@ static const struct {
 		{ "the {0} repeats differ by {1.1} % (coefficient of "
 		  "variation), more than {2} %",
 		  "{0} 次重复的变异系数为 {1.1} %，超过 {2} %" } },
+	[REMARK_SEEDS_EQUAL] = {
+		"seeds-equal",
+		{ "the {0} repeats have one seed, {a}; the placeholder ROUND "
+		  "gives each its own",
+		  "{0} 次重复使用同一随机种子 {a}；占位符 ROUND 使各次不同" } },
 	[REMARK_RATE_ABOVE] = {
 		"rate-above",
 		{ "the rate is {0.1} times that of {a}",

@@ -90,6 +90,7 @@ enum remark_code {
 	REMARK_CLOCK_DIFFERS, /* ms, ms by the clock */
 	/* Of a cell and its neighbours. */
 	REMARK_REPEATS_DIFFER, /* repeats, percent, limit */
+	REMARK_SEEDS_EQUAL,    /* repeats; seed */
 	REMARK_RATE_ABOVE,     /* times; neighbour */
 	REMARK_RATE_BELOW,     /* times; neighbour */
 	REMARKS

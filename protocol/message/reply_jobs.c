@@ -118,6 +118,20 @@ const struct schema reply_events_schema = SCHEMA(reply_events,
 	FIELD_ROWS(reply_events, events, event_info_schema),
 	FIELD(reply_events, more));
 
+const struct schema cell_history_schema = SCHEMA(cell_history,
+	FIELD(cell_history, run),
+	FIELD(cell_history, runs),
+	FIELD(cell_history, best),
+	FIELD(cell_history, median),
+	FIELD(cell_history, worst));
+
+const struct schema published_info_schema = SCHEMA(published_info,
+	FIELD(published_info, rate),
+	FIELD_KNOWN(published_info, percent),
+	FIELD_NULLABLE(published_info, differs),
+	FIELD(published_info, source),
+	FIELD_NULLABLE(published_info, recipe));
+
 const struct schema result_info_schema =
 	SCHEMA(result_info, RESULT_INFO_FIELDS);
 

@@ -153,6 +153,26 @@ struct reply_events {
 	bool more;
 };
 
+/* A run among all completed runs of its cell in the store; the newest
+ * CELL_RUNS_MAX count.
+ */
+#define CELL_RUNS_MAX 100
+struct cell_history {
+	uint64_t run; /* by number of the job, from 1 */
+	uint64_t runs;
+	double best, median, worst; /* rates in the unit of this run */
+};
+
+/* The published figure that is nearest to a result. */
+struct published_info {
+	double rate;    /* in the unit of the result */
+	double percent; /* of it that the result has; NAN: it is not comparable
+			 */
+	char *differs;  /* "devices 8, not 16"; NULL: nothing */
+	char *source;
+	char *recipe; /* NULL: not told */
+};
+
 /* A row of a report (controller/report/report.h). */
 struct result_info {
 	uint64_t job;
@@ -171,8 +191,12 @@ struct result_info {
 	struct reason_info *reason;
 	struct job_origin *from;
 	struct race_spec *race; /* NULL: its cell does not race */
+	char *seed; /* that its command or environment sets; NULL: none */
+	struct cell_history *store;       /* NULL: it has no rate */
+	struct published_info *published; /* NULL: there is none */
 };
 extern const struct schema result_info_schema;
+extern const struct schema cell_history_schema, published_info_schema;
 /* clang-format off */
 /* Its fields, also for a struct that begins with it. */
 #define RESULT_INFO_FIELDS                                                     \
@@ -192,7 +216,12 @@ extern const struct schema result_info_schema;
 	FIELD_MAYBE(result_info, reason, reason_info_schema),                  \
 	FIELD_MAYBE(result_info, from, job_origin_schema),                     \
 	FIELD_(result_info, race, FIELD_POINTER, .schema = &race_spec_schema,  \
-	       .optional = true)
+	       .optional = true),                                              \
+	FIELD_OPTIONAL(result_info, seed),                                     \
+	FIELD_(result_info, store, FIELD_POINTER, .schema = &cell_history_schema, \
+	       .optional = true),                                              \
+	FIELD_(result_info, published, FIELD_POINTER,                          \
+	       .schema = &published_info_schema, .optional = true)
 /* clang-format on */
 
 struct reply_results {

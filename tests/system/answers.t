@@ -134,6 +134,41 @@ run cli submit "$BED/fall.yaml"
 is "$rc" 2 "a sweep with a requirement that is none is refused"
 like "$err" "fall.yaml:5: require.*'rate => 50' is not valid here" "with its line"
 
+# Nodes against each other: two runs of a cell, side by side.
+mkdir -p "$BED/host/apart"
+lines 1 40 80.0 >"$BED/host/apart/1"
+lines 1 40 60.0 >"$BED/host/apart/2"
+must submit_tool apart repeat=2 log=auto show '/host/${ROUND}' , wait /host/end
+must wait_for "[[ \$(jobs_get $SWEEP '[.[].state] | join(\" \")') == 'running running' ]]" 30
+touch "$BED/host/apart/end"
+must wait_sweep "$SWEEP" 30
+run cli report "$SWEEP"
+like "$out" 'Nodes against each other:(.|\n)*\| n[12] +\| +\+33\.3 \|' \
+	"a report says which node is faster"
+like "$out" '\| n[12] +\| +-25\.0 \(!\) \|' "and which is slower, marked"
+run cli nodes
+like "$out" 'RATE %(.|\n)*n2 +up +cpu +1 +1 +[-+][0-9.]+ ± [0-9.]+ ' \
+	"so does the list of nodes, of all cells"
+
+# Hold-outs: of all runs of a cell, and of a seed that never differs.
+must submit_tool apart repeat=2 log=auto show '/host/${ROUND}' , wait /host/end
+must wait_sweep "$SWEEP" 30
+run cli report "$SWEEP" --runs
+like "$out" ' run 3 of 4: 80\.0 / 70\.0 / 60\.0 ' \
+	"a run says how fast the other runs of its cell were"
+run cli report "$SWEEP"
+like "$out" ' 2 of 4: 80\.0 / 70\.0 / 60\.0 ' "a cell says how many there are"
+mkdir -p "$BED/host/seeds"
+lines 1 40 80.0 >"$BED/host/seeds/log"
+must submit_tool seeds repeat=2 log=auto env='{SEED: "7"}' show /host/log
+must wait_sweep "$SWEEP" 30
+run cli report "$SWEEP"
+like "$out" 'the 2 repeats have one seed, 7' "equal seeds in repeats are told"
+sed "s/7/'\${REPEAT}'/" "$BED/host/seeds.yaml" >"$BED/seeds.yaml"
+run cli submit "$BED/seeds.yaml"
+like "$err" 'REPEAT\} is not defined; \$\{ROUND\} is the number of the repeat' \
+	"the number of the repeat is offered"
+
 # Why a job is queued.
 mkdir -p "$BED/host/holds"
 touch "$BED/host/holds/end" "$BED/host/holds/log"

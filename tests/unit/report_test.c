@@ -85,12 +85,15 @@ static const char csv[] =
 "joules_per_token,slow_steps,vendor,chip,model,precision,framework,driver,"
 "started_utc,ended_utc,iteration_ms_mean,iteration_ms_min,iteration_ms_max,"
 "samples_per_second,power_w,energy_j,chip_memory_gib,rate,rate_unit,"
-"power_source,node_power_w,clock_mhz,throttled_percent,schema,sweep,sweep_name,"
+"power_source,node_power_w,clock_mhz,throttled_percent,"
+"seed,store_run,store_runs,store_best,store_median,store_worst,"
+"published_rate,published_percent,published_differs,published_source,"
+"published_recipe,schema,sweep,sweep_name,"
 "submitted_utc,cell.nodes,cell.batch.micro\r\n"
-"1,model=gpt_nano nodes=1,1,completed,,,1,2,4150.25,8300.5,5.5,2.12345,120.04,123.44,122,125.5,54,60,12.34,,1,sha256:aa,20.10,6.1,n10; n2,,,,,,,,,,,acme,A1,gpt_nano,bf16,,,2001-09-09T01:46:41Z,,,,,,,,,4150.25,token/p/s,,,,,2,12,first,2001-09-09T01:46:40Z,1,\r\n"
-"2,b,2,completed,,,2,4,9,,1,nan,,,,,,,,,1,sha256:aa,24.0,6.1,n2,it is <b>odd</b>; very,they differ,2,9.5,0.707,7.44,,,,,,,,,,,,,,,,,,,,9,token/p/s,,,,,2,12,first,2001-09-09T01:46:40Z,,4\r\n"
-"3,\"a|b_c_`x`\n\"\"q\"\",\xc3\xa4 _d_\",1,failed,exit,\"rank 1\nexited | 1\",1,1,,,,,,,,,,,,,,sha256:bad,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,2,12,first,2001-09-09T01:46:40Z,,\r\n"
-"4,d,1,running,,,1,1,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,2,12,first,2001-09-09T01:46:40Z,,\r\n";
+"1,model=gpt_nano nodes=1,1,completed,,,1,2,4150.25,8300.5,5.5,2.12345,120.04,123.44,122,125.5,54,60,12.34,,1,sha256:aa,20.10,6.1,n10; n2,,,,,,,,,,,acme,A1,gpt_nano,bf16,,,2001-09-09T01:46:41Z,,,,,,,,,4150.25,token/p/s,,,,,,,,,,,,,,,,3,12,first,2001-09-09T01:46:40Z,1,\r\n"
+"2,b,2,completed,,,2,4,9,,1,nan,,,,,,,,,1,sha256:aa,24.0,6.1,n2,it is <b>odd</b>; very,they differ,2,9.5,0.707,7.44,,,,,,,,,,,,,,,,,,,,9,token/p/s,,,,,,,,,,,,,,,,3,12,first,2001-09-09T01:46:40Z,,4\r\n"
+"3,\"a|b_c_`x`\n\"\"q\"\",\xc3\xa4 _d_\",1,failed,exit,\"rank 1\nexited | 1\",1,1,,,,,,,,,,,,,,sha256:bad,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,3,12,first,2001-09-09T01:46:40Z,,\r\n"
+"4,d,1,running,,,1,1,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,3,12,first,2001-09-09T01:46:40Z,,\r\n";
 /* clang-format on */
 
 typedef int report_fn(const struct report_rows *rows, struct buffer *out,
