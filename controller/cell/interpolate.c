@@ -28,9 +28,9 @@ static bool runtime_name(const char *name)
  */
 static bool means_round(const char *name)
 {
-	static const char *const names[] = { "repeat",	  "repetition", "round",
-					     "repeat_id", "seed",	"trial",
-					     "run",	  NULL };
+	static const char *const names[] = { "repeat",    "repetition", "round",
+					     "repeat_id", "seed",       "trial",
+					     "run",       NULL };
 
 	for (size_t i = 0; names[i]; i++)
 		if (!strcasecmp(name, names[i]))

@@ -1,6 +1,7 @@
 /* watch.c - follows a sweep until its end, on the whole terminal or in lines.
  */
 #include "controller/cli/watch.h"
+#include "controller/cli/notify.h"
 #include "controller/view/render.h"
 #include "controller/cli/watch_screen.h"
 #include "protocol/base/clock.h"
@@ -40,6 +41,8 @@ struct watch {
 	bool snapshot;       /* the first round has ended */
 	bool again;          /* the controller is back: query all jobs again */
 	size_t old;          /* jobs that had ended before the first query */
+	const char *notify;  /* who is told of failure and end; NULL: nobody */
+	bool told;           /* the first failure is */
 	struct watch_screen *screen; /* NULL: plain lines */
 	struct buffer said;          /* to be printed after the screen */
 	int64_t whole_ms;            /* of the last query of all jobs */
@@ -107,6 +110,11 @@ struct watch *watch_new(struct cli *cli, struct client *client, uint64_t sweep,
 						 watch_leave, watch);
 	client_set_patient(client, watch_take_notice, watch);
 	return take(watch);
+}
+
+void watch_notify(struct watch *watch, const char *target)
+{
+	watch->notify = target;
 }
 
 static void quiet(void *arg, const char *text)
@@ -289,6 +297,21 @@ static int keep_job(struct watch *watch, struct watched *watched,
 	return codec_copy(&job_info_schema, row, watched->job, err);
 }
 
+/* Tell the first failure. */
+static void tell_failure(struct watch *watch, const struct job_info *job)
+{
+	char detail[400], text[600];
+
+	if (watch->told)
+		return;
+	watch->told = true;
+	snprintf(text, sizeof(text), "job %llu [%.100s]: failed, %s",
+		 (unsigned long long)job->job, job->cell ? job->cell : "",
+		 job_detail(job, detail, sizeof(detail)));
+	notify_send(watch->cli, watch->notify, NOTICE_FAILURE, watch->known.id,
+		    NULL, text);
+}
+
 static int take_job(struct watch *watch, const struct job_info *row,
 		    struct error *err)
 {
@@ -319,6 +342,8 @@ static int take_job(struct watch *watch, const struct job_info *row,
 	else if ((changed || job->attempt != old_attempt) &&
 		 worth_a_line(watch, job, old_attempt, fresh))
 		announce(watch, row, job, old_attempt);
+	if (changed && state == JOB_FAILED && !(fresh && !watch->snapshot))
+		tell_failure(watch, row);
 	/* announce() does not move the array: job is still valid. */
 	return keep_job(watch, job, row, err);
 }
@@ -536,10 +561,14 @@ bool watch_tell_pause(const struct watch *watch)
 int watch_verdict(const struct watch *watch)
 {
 	size_t completed = watch_completed(watch);
+	char text[80];
 
 	watch_tell_pause(watch);
-	cli_say(watch->cli, "sweep %llu: %zu of %zu jobs completed",
-		(unsigned long long)watch->known.id, completed,
-		watch->known.count);
+	snprintf(text, sizeof(text), "%zu of %zu jobs completed", completed,
+		 watch->known.count);
+	cli_say(watch->cli, "sweep %llu: %s",
+		(unsigned long long)watch->known.id, text);
+	notify_send(watch->cli, watch->notify, NOTICE_END, watch->known.id,
+		    NULL, text);
 	return completed == watch->known.count ? EXIT_GOOD : EXIT_WORK_FAILED;
 }

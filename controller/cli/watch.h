@@ -16,6 +16,11 @@ struct watch *watch_new(struct cli *cli, struct client *client, uint64_t sweep,
 void watch_free(struct watch *watch);
 OWNED_POINTER(struct watch, watch_free)
 
+/* Tell it the first job that fails from now on, and the verdict (notify.h);
+ * borrowed.
+ */
+void watch_notify(struct watch *watch, const char *target);
+
 /* Select this job on the screen. */
 void watch_choose(struct watch *watch, uint64_t job);
 

@@ -6,7 +6,7 @@
 . "$(dirname "$0")/cluster.sh"
 need_root
 cluster_need
-need curl
+need curl python3
 CONTROLLER_ARGS=(--web 127.0.0.1:0)
 must cluster_up 2 one
 web=$(web_at cluster/controller)
@@ -129,6 +129,40 @@ like "$err" 'fail +rate >= 97% of baseline: .*50\.00 %' \
 	"its baseline are the earlier sweeps"
 run cli compare 4 5 --require 'rate >= 97% of baseline'
 is "$rc" 1 "so does a comparison"
+
+# Notices: to a command, and to a web hook.
+run cli submit "$BED/fall.yaml" --wait --notify "cat >>$BED/notices"
+like "$(<"$BED/notices")" \
+	'"text":"sweep 6, fall: not met: rate >= 50: .*","event":"regression"' \
+	"what is not met is told, in place of the end"
+timeout 60 python3 - "$BED/hook" <<'END' &
+import http.server, sys
+class Hook(http.server.BaseHTTPRequestHandler):
+	def do_POST(self):
+		body = self.rfile.read(int(self.headers['Content-Length']))
+		open(sys.argv[1], 'ab').write(body + b'\n')
+		self.send_response(204)
+		self.end_headers()
+	def log_message(self, *words):
+		pass
+server = http.server.HTTPServer(('127.0.0.1', 0), Hook)
+open(sys.argv[1] + '.port', 'w').write(str(server.server_port))
+server.handle_request()
+server.handle_request()
+END
+hook=$!
+must wait_for "[[ -s '$BED/hook.port' ]]" 30
+sed 's/require:.*/retries: 0/; s/\[.tool.*/[\/tool, exit, "3"]/' "$BED/fall.yaml" \
+	>"$BED/fails.yaml"
+run cli submit "$BED/fails.yaml" --wait \
+	--notify "http://127.0.0.1:$(<"$BED/hook.port")/"
+wait "$hook"
+like "$(head -1 "$BED/hook")" '"text":"sweep 7: job [0-9]+ .*: failed, exit' \
+	"the first failure is told to a web hook"
+is "$(tail -1 "$BED/hook" | jq -r '"\(.event): \(.text)"')" \
+	"end: sweep 7: 0 of 1 jobs completed" "and the end"
+run cli trend gpt-nano --notify "exit 7"
+like "$err" '--notify: exit status 7' "what cannot be told is said"
 sed -i 's/rate >= 50/rate => 50/' "$BED/fall.yaml"
 run cli submit "$BED/fall.yaml"
 is "$rc" 2 "a sweep with a requirement that is none is refused"

@@ -1,6 +1,7 @@
 /* gate.c - judges results by --require and by `require` of a sweep. */
 #include "controller/cli/commands/gate.h"
 
+#include "controller/cli/notify.h"
 #include "controller/report/labels.h"
 #include "controller/results/json_object.h"
 #include "protocol/base/file.h"
@@ -87,6 +88,35 @@ static int gate_write(const struct gate *gate, const char *name,
 			  err);
 }
 
+/* Tell the first verdict that does not pass, and how many there are. */
+static void gate_notify(struct cli *cli, const struct gate *gate,
+			const struct report_about *about,
+			const struct judgements *judgements)
+{
+	const struct judgement *first = NULL;
+	char text[400];
+	size_t count = 0;
+
+	for (size_t i = 0; i < judgements->count; i++) {
+		const struct judgement *of = &judgements->items[i];
+
+		if (of->verdict == JUDGED_PASS)
+			continue;
+		first = first ? first : of;
+		count++;
+	}
+	if (!first)
+		return;
+	snprintf(text, sizeof(text), "%s: %s: %.100s: %s",
+		 first->verdict == JUDGED_FAIL ? "not met" : "cannot tell",
+		 first->requirement->text, first->cell ? first->cell : "",
+		 first->text);
+	if (count > 1)
+		text_append(text, sizeof(text), " (and %zu more)", count - 1);
+	notify_send(cli, gate->notify, NOTICE_REGRESSION, about->sweep,
+		    about->name, text);
+}
+
 int gate_judge(struct cli *cli, const struct gate *gate,
 	       const struct report_about *about, const struct report_rows *runs,
 	       struct error *err)
@@ -108,5 +138,8 @@ int gate_judge(struct cli *cli, const struct gate *gate,
 	if (all.junit && gate_write(&all, about->name ? about->name : "regatta",
 				    &judgements, err) < 0)
 		return error_prefix(err, "--junit");
-	return !all.count || judgements_pass(&judgements);
+	if (!all.count || judgements_pass(&judgements))
+		return 1;
+	gate_notify(cli, gate, about, &judgements);
+	return 0;
 }

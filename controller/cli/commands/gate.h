@@ -17,7 +17,8 @@
 struct gate {
 	struct requirement list[REQUIREMENTS_MAX];
 	size_t count;
-	const char *junit; /* the file for JUnit XML; NULL: none */
+	const char *junit;  /* the file for JUnit XML; NULL: none */
+	const char *notify; /* who is told what does not pass (notify.h) */
 };
 
 /* EINVAL: one is no requirement, or --junit has none to write. */

@@ -419,10 +419,10 @@ static int print_node_rates(struct cli *cli, const struct report_rows *rows,
 
 	if (node_rates_table(rows, LANGUAGE_EN, &table, err) < 0)
 		return -1;
-	return table.count ? cli_print_table(cli,
-					     "\nnodes against each other:\n",
-					     &table, NULL, err)
-			   : 0;
+	return table.count
+		       ? cli_print_table(cli, "\nnodes against each other:\n",
+					 &table, NULL, err)
+		       : 0;
 }
 
 int results_table(struct cli *cli, const struct report_about *about,
@@ -509,6 +509,7 @@ int results_print(struct cli *cli, struct client *client, uint64_t sweep,
 	    (!is_for_terminal(cli, form) &&
 	     results_about_read(&about, client, sweep, html, err) < 0))
 		return -1;
+	about.about.sweep = sweep;
 	full.about = &about.about;
 	about.about.runs = form->runs;
 	if (form->baseline && baseline_fetch(client, form->baseline, &baseline,

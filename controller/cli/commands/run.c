@@ -5,6 +5,7 @@
 #include "controller/cli/commands/gate.h"
 #include "controller/cli/commands/results.h"
 #include "controller/cli/logins.h"
+#include "controller/cli/notify.h"
 #include "controller/view/render.h"
 #include "controller/cli/run/follow.h"
 #include "controller/cli/run/probe.h"
@@ -377,6 +378,7 @@ static int follow_sweep(struct run *run, struct error *err)
 	if (!run->watch || (slurm && loop_timer(run->loop, &run->late, LATE_MS,
 						run_look_late, run, err) < 0))
 		return -1;
+	watch_notify(run->watch, run_options_given(run->cli)->notify);
 	for (;;) {
 		if (run->interrupts && !told) {
 			told = true;
@@ -448,7 +450,9 @@ static int run_report(struct run *run, struct error *err)
 	owned(results_about_clear) struct results_about about = { 0 };
 	struct results_form form = { .format = run->cli->options->format,
 				     .about = &about.about };
-	const struct gate none = { 0 };
+	const struct gate gate = {
+		.notify = run_options_given(run->cli)->notify,
+	};
 	int passed;
 
 	if (results_fetch(run->client, run->sweep, false, &rows, err) < 0 ||
@@ -467,7 +471,7 @@ static int run_report(struct run *run, struct error *err)
 			 err) < 0)
 		return -1;
 	fflush(run->cli->out);
-	passed = gate_judge(run->cli, &none, &about.about, &rows, err);
+	passed = gate_judge(run->cli, &gate, &about.about, &rows, err);
 	cli_say(run->cli,
 		"report: %s/report.html, report.md, report.csv, report.json",
 		run->setup.folder.path);
@@ -520,13 +524,19 @@ static int run_finish(struct run *run, struct error *err)
 	size_t completed = watch_completed(run->watch);
 	bool cancelled = run->interrupts > 0 || run->left;
 	bool paused = watch_tell_pause(run->watch);
+	char text[80];
 	int unmet;
 
 	watch_free(take(run->watch));
 	unmet = run_report(run, err);
 	if (unmet < 0)
 		return -1;
-	cli_say(run->cli, "%zu of %zu jobs completed", completed, jobs);
+	snprintf(text, sizeof(text), "%zu of %zu jobs completed", completed,
+		 jobs);
+	cli_say(run->cli, "%s", text);
+	if (!unmet)
+		notify_send(run->cli, run_options_given(run->cli)->notify,
+			    NOTICE_END, run->sweep, NULL, text);
 	if (run_options_given(run->cli)->keep && !cancelled &&
 	    keep_serving(run, err) < 0)
 		return -1;
@@ -673,6 +683,7 @@ static const struct option_rule rules[] = {
 	{ OPTION(run_options, "slurm", 0, OPTION_FLAG, slurm, NULL),
 	  .help = "run inside a Slurm allocation, with an agent on each of "
 		  "its nodes" },
+	OPTION_NOTIFY(run_options),
 	OPTION_REGISTRY_AUTH("registry credentials (~/.docker/config.json)"),
 	OPTIONS_SWEEP,
 	OPTION_IMAGES,

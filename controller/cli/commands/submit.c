@@ -1,9 +1,11 @@
 /* submit.c - submit: sends a sweep to the controller.
  */
 #include "controller/cli/command.h"
+#include "controller/cli/commands/gate.h"
 #include "controller/cli/commands/results.h"
 #include "controller/cli/input.h"
 #include "controller/cli/logins.h"
+#include "controller/cli/notify.h"
 #include "controller/cli/secrets.h"
 #include "controller/cli/watch.h"
 #include "protocol/base/program.h"
@@ -14,6 +16,7 @@ struct submit_options {
 	struct options common;
 	bool wait;
 	bool take_over; /* --resume */
+	const char *notify;
 };
 
 static void say_how_back(struct cli *cli, uint64_t sweep)
@@ -44,12 +47,16 @@ static int wait_for(struct cli *cli, struct client *client, uint64_t sweep,
 {
 	owned(watch_free) struct watch *watch =
 		watch_new(cli, client, sweep, err);
+	const struct submit_options *given = cli->given;
+	const struct gate gate = { .notify = given->notify };
 	struct results_form form = { .format = cli_format(cli, "json") ? "json"
-								       : NULL };
+								       : NULL,
+				     .gate = &gate };
 	int unmet;
 
 	if (!watch)
 		return -1;
+	watch_notify(watch, given->notify);
 	if (watch_run_until_interrupt(watch, err) < 0) {
 		if (err->code != EINTR)
 			return -1;
@@ -72,6 +79,9 @@ static int submit_command(struct cli *cli, struct error *err)
 	uint64_t sweep;
 	char token[33];
 
+	if (given->notify && !given->wait)
+		return error_set(err, EINVAL,
+				 "--notify is valid only with --wait");
 	if (input_init(&input, cli, cli->args[0], true, err) < 0 ||
 	    input_check_jobs(&input, cli, err) < 0)
 		return -1;
@@ -102,6 +112,7 @@ static const struct option_rule rules[] = {
 	{ OPTION(submit_options, "resume", 0, OPTION_FLAG, take_over, NULL),
 	  .help = "keep jobs that completed in earlier sweeps of this name, "
 		  "and run the others" },
+	OPTION_NOTIFY(submit_options),
 	OPTION_REGISTRY_AUTH("registry credentials to send encrypted "
 		  "(~/.docker/config.json)"),
 	OPTIONS_SWEEP,

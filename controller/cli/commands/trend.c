@@ -3,6 +3,7 @@
 #include "controller/cli/command.h"
 #include "controller/cli/commands/gate.h"
 #include "controller/cli/commands/results.h"
+#include "controller/cli/notify.h"
 #include "controller/cli/run/session.h"
 #include "controller/report/trend.h"
 #include "protocol/base/program.h"
@@ -18,6 +19,7 @@ struct trend_options {
 	uint64_t last;
 	struct option_list require;
 	const char *junit;
+	const char *notify;
 };
 
 /* The sweeps that are read, and their rows. */
@@ -125,9 +127,11 @@ static int trends_print_cell(struct cli *cli, const struct trend_cell *cell,
 }
 
 /* Say which cells are slower in their last sweep. */
-static bool trends_fell(struct cli *cli, const struct trend_cells *cells)
+static bool trends_fell(struct cli *cli, const struct trend_cells *cells,
+			const char *notify)
 {
 	bool fell = false;
+	char text[300];
 
 	for (size_t i = 0; i < cells->count; i++) {
 		const struct trend_cell *cell = &cells->items[i];
@@ -136,10 +140,14 @@ static bool trends_fell(struct cli *cli, const struct trend_cells *cells)
 
 		if (!last->regression)
 			continue;
-		fell = true;
-		cli_say(cli, "regression: %s: %+.1f %% in sweep %llu",
-			cell->cell ? cell->cell : "-", last->change_percent,
+		snprintf(text, sizeof(text), "%.200s: %+.1f %%",
+			 cell->cell ? cell->cell : "-", last->change_percent);
+		cli_say(cli, "regression: %s in sweep %llu", text,
 			(unsigned long long)last->sweep);
+		if (!fell)
+			notify_send(cli, notify, NOTICE_REGRESSION, last->sweep,
+				    last->name, text);
+		fell = true;
 	}
 	return fell;
 }
@@ -154,7 +162,7 @@ static int trends_judge(struct cli *cli, const struct read_sweeps *sweeps,
 	owned(report_rows_clear) struct report_rows last = { 0 },
 						    before = { 0 };
 	struct report_about about = { .baseline = &before };
-	bool fell = trends_fell(cli, cells);
+	bool fell = trends_fell(cli, cells, gate->notify);
 	int passed;
 
 	if (trend_rows(sweeps->items, sweeps->count, cli->args[0], &last,
@@ -172,8 +180,10 @@ static int trend_command(struct cli *cli, struct error *err)
 	struct gate gate;
 	int passed;
 
-	if (gate_read(&gate, &given->require, given->junit, err) < 0 ||
-	    trends_read_all(cli, &sweeps, err) < 0 ||
+	if (gate_read(&gate, &given->require, given->junit, err) < 0)
+		return -1;
+	gate.notify = given->notify;
+	if (trends_read_all(cli, &sweeps, err) < 0 ||
 	    trend_cells_find(sweeps.items, sweeps.count, cli->args[0], &cells,
 			     err) < 0)
 		return -1;
@@ -205,6 +215,7 @@ static const struct option_rule rules[] = {
 	  .min = 1, .max = 1000,
 	  .help = "read the last N sweeps (50)" },
 	OPTIONS_GATE(trend_options),
+	OPTION_NOTIFY(trend_options),
 	OPTION_STATE,
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },

@@ -2,6 +2,7 @@
  */
 #include "controller/cli/watch.h"
 #include "controller/cli/command.h"
+#include "controller/cli/notify.h"
 #include "controller/cli/run/session.h"
 #include "protocol/base/program.h"
 #include "protocol/message/query.h"
@@ -37,10 +38,16 @@ static int find_sweep(const struct cli *cli, struct client *client,
 	return 0;
 }
 
+struct watch_options {
+	struct options common;
+	const char *notify;
+};
+
 static int watch_command(struct cli *cli, struct error *err)
 {
 	owned(session_clear) struct session session = { 0 };
 	owned(watch_free) struct watch *watch = NULL;
+	const struct watch_options *given = cli->given;
 	uint64_t sweep = 0, job = 0;
 
 	if (session_open(&session, cli, err) < 0 ||
@@ -51,6 +58,7 @@ static int watch_command(struct cli *cli, struct error *err)
 		return -1;
 	if (job)
 		watch_choose(watch, job);
+	watch_notify(watch, given->notify);
 	if (watch_run_until_interrupt(watch, err) == 0)
 		return watch_verdict(watch);
 	if (err->code != EINTR)
@@ -62,6 +70,7 @@ static int watch_command(struct cli *cli, struct error *err)
 /* clang-format off */
 static const struct option_rule rules[] = {
 	OPTION_STATE,
+	OPTION_NOTIFY(watch_options),
 	{ 0 },
 };
 
@@ -71,6 +80,7 @@ const struct command command_watch = {
 	.max_args = 2,
 	.connects = true,
 	.rules = rules,
+	.options_size = sizeof(struct watch_options),
 	.summary = "show a sweep on the whole terminal until it ends",
 	.help =
 		"Shows the last sweep, the given sweep, or the sweep of the "

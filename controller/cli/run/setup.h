@@ -21,6 +21,7 @@ struct run_options {
 	bool keep;
 	bool slurm;
 	bool join;
+	const char *notify;
 };
 
 /* Must be zeroed before run_setup_open(). */
