@@ -116,7 +116,7 @@ struct submitting {
 	uint64_t first_job;
 	bool resume;
 	size_t taken;
-	bool *was_taken; /* by number in the sweep */
+	bool *was_taken; /* by number in the sweep; no heat was */
 	bool until;      /* a cell has `until` */
 	size_t further;  /* jobs beyond the repeats of the sweep file */
 	struct reply_submit *reply;
@@ -174,7 +174,9 @@ static int note_waiting(struct submitting *to)
 			       to->spec.cell, to->lacks, to->err);
 }
 
-/* A job may be taken over only if all jobs that it follows were. */
+/* A job may be taken over only if all jobs that it follows were, and if it does
+ * not run for the winner of a race that is run again.
+ */
 static bool may_take(const struct submitting *to)
 {
 	for (size_t i = 0; i < to->spec.after_count; i++)
@@ -191,7 +193,7 @@ static int submit_put_job(struct submitting *to, size_t job, bool first)
 		rc = store_runs(to->api->store, to->spec.key,
 				sweep_name(to->sweep), RUNS_MAX,
 				submit_take_over, to, to->err);
-	to->was_taken[job] = rc > 0;
+	to->was_taken[job] = rc > 0 && !to->spec.race.heat;
 	to->until |= to->spec.until.width > 0 && !to->spec.race.steps;
 	if (rc)
 		return rc < 0 ? -1 : 0;

@@ -422,14 +422,26 @@ static int check_memory(const struct value *const *values, struct cell *cell)
 	struct memory_input input = memory_of(values, cell);
 	struct memory_estimate estimate;
 
-	if (cell->spec.race.steps)
+	if (cell->spec.race.steps) {
+		cell->spec.race.sized = memory_estimate(&input, &estimate);
 		cell->spec.race.order =
-			memory_estimate(&input, &estimate)
+			cell->spec.race.sized
 				? estimate.states + estimate.activations
 				: race_key_order(cell);
+	}
 	if (!cell->check_memory || !cell->model || !cell->chip)
 		return 0;
 	return memory_check(&input, cell->reason, sizeof(cell->reason));
+}
+
+/* Is the micro batch one that `fit` stands for? */
+static bool has_rung(const struct cells *cells,
+		     const struct value *const *values)
+{
+	for (size_t i = 0; cells->rungs && i < value_count(cells->rungs); i++)
+		if (value_at(cells->rungs, i) == values[KEY_BATCH_MICRO])
+			return true;
+	return false;
 }
 
 static int cell_build_values(struct cells *cells,
@@ -437,6 +449,8 @@ static int cell_build_values(struct cells *cells,
 			     struct cell *cell, struct error *err)
 {
 	if (key_values_read(values, cell, err) < 0 ||
+	    race_key_read(values[KEY_RACE], has_rung(cells, values), cell,
+			  err) < 0 ||
 	    resolve_names(cells, values, cell, err) < 0 ||
 	    (values[KEY_STAGE] &&
 	     check_stage(values[KEY_STAGE], cell, err) < 0) ||

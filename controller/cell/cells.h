@@ -25,6 +25,8 @@ struct cells {
 	const struct value *root; /* of the sweep file, for errors */
 	const char *name;         /* of the sweep */
 	struct paths *paths;
+	const struct value *rungs; /* a list: the micro batches that `fit`
+				      stands for; NULL: no cell has it */
 	size_t *varying; /* paths whose values differ between cells, in order */
 	size_t varying_count;
 

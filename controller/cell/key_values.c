@@ -2,7 +2,6 @@
 #include "controller/cell/key_values.h"
 
 #include "controller/cell/keys.h"
-#include "controller/cell/race_key.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -283,9 +282,7 @@ static int read_others(const struct value *const *values, struct cell *cell,
 	    read_labels(values[KEY_LABELS], &cell->spec, err) < 0 ||
 	    read_until(values, &cell->spec.until, err) < 0 ||
 	    read_stop(values[KEY_STOP_AFTER], &cell->spec, err) < 0 ||
-	    read_after(values, &cell->spec, err) < 0 ||
-	    (values[KEY_RACE] &&
-	     race_key_read(values[KEY_RACE], cell, err) < 0))
+	    read_after(values, &cell->spec, err) < 0)
 		return -1;
 	if (!processes)
 		return 0;

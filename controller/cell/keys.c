@@ -187,7 +187,7 @@ const struct key_rule key_rules[KEYS] = {
 	[KEY_UNTIL_MAX] = { "until.max", LIMITED("integer, 2 to 1000", 2, 1000),
 		"Maximum number of repeats.", "10" },
 	[KEY_RACE] = { "race",
-		OTHER("{steps, margin, tie, confidence, max, budget, per}"),
+		OTHER("{steps, margin, tie, confidence, max, budget, per, figure, order}"),
 		"Find the fastest cell instead of running all of them in full." },
 	[KEY_BATCH_MICRO] = { "batch.micro", U32(shape.micro, 1, MILLION),
 		"Samples per device and micro step." },

@@ -9,7 +9,9 @@
 #define BUDGET_MAX_MS (UINT64_C(1000000) * 3600 * 1000)
 
 static const char *const race_keys[] = { "steps", "margin", "tie", "confidence",
-					 "max",   "budget", "per", NULL };
+					 "max",   "budget", "per", "figure",
+					 "order", NULL };
+static const char *const orders[] = { "most", "least", NULL };
 static const char *const per_default[] = { "vendor", "chip", "model" };
 
 static int read_share(const struct value *race, const char *name, double most,
@@ -62,6 +64,21 @@ static int read_budget(const struct value *race, struct race_spec *to,
 	return 0;
 }
 
+static int race_key_read_figure(const struct value *race, struct race_spec *to,
+				struct error *err)
+{
+	const struct value *figure = value_get(race, "figure");
+	const struct value *order = value_get(race, "order");
+	size_t number = 0, least = 0;
+
+	if ((figure && value_enum(figure, race_figures, &number, err) < 0) ||
+	    (order && value_enum(order, orders, &least, err) < 0))
+		return -1;
+	to->figure = (uint32_t)number;
+	to->least = least;
+	return 0;
+}
+
 static int read_per(const struct value *race, struct race_spec *to,
 		    struct error *err)
 {
@@ -87,25 +104,25 @@ static int read_per(const struct value *race, struct race_spec *to,
 	return 0;
 }
 
-int race_key_read(const struct value *race, struct cell *cell,
+int race_key_read(const struct value *race, bool rung, struct cell *cell,
 		  struct error *err)
 {
 	struct race_spec *to = &cell->spec.race;
 
-	if (value_expect(race, VALUE_MAP, err) < 0 ||
-	    value_check_keys(race, race_keys, err) < 0)
+	if (race && (value_expect(race, VALUE_MAP, err) < 0 ||
+		     value_check_keys(race, race_keys, err) < 0))
 		return -1;
-	if (cell->spec.follows)
-		return value_error(race, err,
-				   "not valid together with after: a race has "
-				   "its own order");
-	to->heat = true;
-	to->steps = 10;
-	to->margin = 0.05;
-	to->tie = 0.01;
-	to->confidence = 0.95;
-	to->max = 5;
-	to->repeat = cell->repeats;
+	if ((!race && !rung) || cell->spec.follows)
+		return 0;
+	*to = (struct race_spec){ .heat = true,
+				  .fit = rung,
+				  .own = !race,
+				  .steps = 10,
+				  .margin = 0.05,
+				  .tie = 0.01,
+				  .confidence = 0.95,
+				  .max = 5,
+				  .repeat = cell->repeats };
 	cell->repeats = 1;
 	if (race_key_read_count(race, "steps", 3, 100000, &to->steps, err) <
 		    0 ||
@@ -113,7 +130,8 @@ int race_key_read(const struct value *race, struct cell *cell,
 	    read_share(race, "tie", 0.5, &to->tie, err) < 0 ||
 	    read_confidence(race, to, err) < 0 ||
 	    race_key_read_count(race, "max", 2, 1000, &to->max, err) < 0 ||
-	    read_budget(race, to, err) < 0)
+	    read_budget(race, to, err) < 0 ||
+	    race_key_read_figure(race, to, err) < 0)
 		return -1;
 	if (to->tie > to->margin)
 		return value_error(race, err,

@@ -7,9 +7,11 @@
 #include "protocol/yaml/value.h"
 
 /* Fill spec.race of the cell, whose other keys were read: its repeats become
- * those of the winner. EINVAL.
+ * those of the winner. race NULL: not given; rung: `batch.micro: fit` stands
+ * for it, which is a race of its own where there is no `race`. A cell that
+ * follows others does not race: it runs for the winner. EINVAL.
  */
-int race_key_read(const struct value *race, struct cell *cell,
+int race_key_read(const struct value *race, bool rung, struct cell *cell,
 		  struct error *err);
 
 /* Without an estimate of its memory, the place of a cell among the heats: what

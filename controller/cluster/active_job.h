@@ -14,6 +14,10 @@
 
 #include <sys/queue.h>
 
+/* Jobs that depend on another one, or on a race (dependencies.h). */
+struct follow;
+LIST_HEAD(follow_list, follow);
+
 struct catalog;
 struct extract_rules;
 struct gang_output;

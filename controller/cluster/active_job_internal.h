@@ -77,7 +77,8 @@ struct gang {
 struct follow {
 	uint64_t before; /* the other one */
 	struct job *job;
-	bool listed; /* with the other one, which is not final */
+	bool listed; /* with the other one, which is not final, */
+	bool raced;  /* or with the race of which the other one is a heat */
 	LIST_ENTRY(follow) by_before;
 };
 
@@ -120,13 +121,14 @@ struct job {
 	bool heat;   /* of which this is the heat */
 	bool racing; /* it was counted there */
 	uint32_t repeat;
-	double rate_error; /* race_rate_error() of its result */
+	double score; /* race_score() of its result, and race_rate_error() */
+	double rate_error;
 	/* Of dependencies.h: */
 	struct follow *follows;
 	size_t follows_count;
 	bool same_nodes; /* as the first one that it depends on */
 	char *skip;      /* why it will never run, or NULL */
-	LIST_HEAD(, follow) followers;
+	struct follow_list followers;
 	bool due; /* in jobs->due */
 	TAILQ_ENTRY(job) by_due;
 	struct failure_budget *budget; /* of its sweep */

@@ -3,6 +3,7 @@
 #include "controller/jobs/dependencies.h"
 #include "controller/jobs/allocation.h"
 #include "controller/jobs/core.h"
+#include "controller/jobs/race_rows.h"
 #include "controller/nodes/node.h"
 #include "controller/store/store.h"
 #include "protocol/base/log.h"
@@ -92,10 +93,23 @@ void dependencies_clear(struct job *job)
 	job->due = false;
 }
 
+void dependencies_release(struct follow_list *followers)
+{
+	struct follow *follow;
+
+	while ((follow = LIST_FIRST(followers))) {
+		follow_unlist(follow);
+		dependencies_due(follow->job);
+	}
+}
+
 /* A read of a job that another one depends on. */
 struct look {
 	struct jobs *jobs;
+	uint64_t sweep;
 	enum job_state state;
+	bool heat;   /* of a race */
+	bool pruned; /* it was not needed */
 	bool want_pins;
 	uint32_t *pins;
 	size_t pins_count;
@@ -144,16 +158,51 @@ static int read_pins(struct look *look, const char *text)
 	return look->pins ? rc : -1;
 }
 
+static bool is_heat(const char *text)
+{
+	cJSON *spec = codec_parse(text, strlen(text), NULL);
+	bool heat = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(
+		cJSON_GetObjectItemCaseSensitive(spec, "race"), "heat"));
+
+	cJSON_Delete(spec);
+	return heat;
+}
+
 static int look_read_row(const struct job_row *row, void *arg)
 {
 	struct look *look = arg;
 
+	look->sweep = row->sweep;
 	look->state = row->state;
+	look->heat = is_heat(row->spec);
+	look->pruned = row->failure == FAILURE_PRUNED;
+	if (look->pruned)
+		snprintf(look->why, sizeof(look->why), "%s",
+			 row->text ? row->text : "");
 	if (row->state == JOB_FAILED || row->state == JOB_CANCELLED)
 		describe_end(row, look->why, sizeof(look->why));
-	if (row->state == JOB_COMPLETED && look->want_pins)
+	if (row->state == JOB_COMPLETED && !look->pruned && look->want_pins)
 		return read_pins(look, row->allocation);
 	return 0;
+}
+
+/* The other one is the heat of a race, and final. */
+static enum dependencies look_at_race(struct look *look, struct follow *follow)
+{
+	char why[DEPENDENCIES_WHY - 20] = "";
+
+	switch (race_standing(look->jobs, look->sweep, follow, why,
+			      sizeof(why))) {
+	case RACE_STANDING_OPEN:
+		return DEPENDENCIES_ACTIVE;
+	case RACE_STANDING_WON:
+		return DEPENDENCIES_COMPLETED;
+	case RACE_STANDING_LOST:
+		snprintf(look->why, sizeof(look->why), "not run: %s", why);
+		return DEPENDENCIES_LOST;
+	default:
+		return DEPENDENCIES_UNREAD;
+	}
 }
 
 static enum dependencies look_at(struct jobs *jobs, struct follow *follow,
@@ -181,24 +230,38 @@ static enum dependencies look_at(struct jobs *jobs, struct follow *follow,
 	}
 	if (!job_state_final(look->state))
 		return DEPENDENCIES_UNREAD;
+	if (look->heat)
+		return look_at_race(look, follow);
+	if (look->pruned)
+		return DEPENDENCIES_LOST;
 	return look->state == JOB_COMPLETED ? DEPENDENCIES_COMPLETED
 					    : DEPENDENCIES_FAILED;
 }
 
+/* Of several heats it suffices that one won. */
 static enum dependencies job_look_at_all(struct job *job, struct look *look)
 {
 	enum dependencies worst = DEPENDENCIES_COMPLETED;
+	bool lost = false, won = false;
 
 	for (size_t i = 0; i < job->follows_count; i++) {
 		enum dependencies found;
 
-		look->want_pins = i == 0 && job->same_nodes;
+		look->want_pins = job->same_nodes && !look->pins;
 		found = look_at(job->jobs, &job->follows[i], look);
 		if (found == DEPENDENCIES_FAILED)
 			return found;
+		lost |= found == DEPENDENCIES_LOST;
+		won |= found == DEPENDENCIES_COMPLETED && look->heat;
+		if (look->want_pins && found != DEPENDENCIES_COMPLETED) {
+			free(take(look->pins));
+			look->pins_count = 0;
+		}
 		if (found < worst)
 			worst = found;
 	}
+	if (worst == DEPENDENCIES_COMPLETED && lost && !won)
+		return DEPENDENCIES_LOST;
 	return worst;
 }
 
@@ -234,16 +297,20 @@ static bool held_for(const struct job *job, char *text, size_t size)
 {
 	uint64_t first = 0;
 	size_t count = 0;
+	bool raced = false;
 
 	for (size_t i = 0; i < job->follows_count; i++) {
 		if (!job->follows[i].listed)
 			continue;
-		if (!count++)
+		if (!count++) {
 			first = job->follows[i].before;
+			raced = job->follows[i].raced;
+		}
 	}
 	if (!count)
 		return false;
-	snprintf(text, size, "waits for job %" PRIu64, first);
+	snprintf(text, size, "waits for %sjob %" PRIu64,
+		 raced ? "the race of " : "", first);
 	if (count > 1)
 		snprintf(text + strlen(text), size - strlen(text),
 			 " and %zu more", count - 1);

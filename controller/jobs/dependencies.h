@@ -10,6 +10,10 @@
  * those that depend on it fail with FAILURE_SKIPPED and a text that names it:
  * "job 3 (step=train) failed: exit".
  *
+ * A heat of a race is followed by its verdict: the job runs if its cell won, on
+ * the nodes of the race, else it is pruned (FAILURE_PRUNED), and so are those
+ * that depend on it. Of several heats of one race one must have won.
+ *
  * Cost: a few memory accesses when a job is held and when it is released, and
  * one read of the store for each job that it depends on.
  */
@@ -35,6 +39,8 @@ enum dependencies {
 	DEPENDENCIES_UNREAD,    /* they cannot be read now: try again later */
 	DEPENDENCIES_ACTIVE,    /* one is not final: the job is held */
 	DEPENDENCIES_COMPLETED, /* all are; the job may be queued */
+	DEPENDENCIES_LOST,      /* the race before it was won by another cell,
+				   or one was pruned: the job must be, too */
 	DEPENDENCIES_FAILED,    /* one failed: the job must be skipped */
 };
 
@@ -49,6 +55,9 @@ struct job *dependencies_next(struct jobs *jobs, enum dependencies *found,
  * again, after all others.
  */
 void dependencies_due(struct job *job);
+
+/* The race before these is decided. */
+void dependencies_release(struct follow_list *followers);
 
 /* The job is being freed. */
 void dependencies_clear(struct job *job);

@@ -420,6 +420,7 @@ static void keep_figures(struct job *job, const struct result *result)
 
 	job->rate = result_rate(result);
 	gang->suspect = result->flags_count > 0;
+	job->score = race_score(&gang->spec.race, result);
 	job->rate_error = race_rate_error(result);
 	gang->step = result->steps > 0 ? (uint64_t)result->steps : 0;
 	gang->loss = result->loss ? result->loss->last : (double)NAN;

@@ -145,7 +145,11 @@ static bool follow_dependencies(struct jobs *jobs, struct job *job,
 
 	switch (found) {
 	case DEPENDENCIES_FAILED:
-		gang_exception(job, FAILURE_SKIPPED, 0, why);
+	case DEPENDENCIES_LOST:
+		gang_exception(job,
+			       found == DEPENDENCIES_LOST ? FAILURE_PRUNED
+							  : FAILURE_SKIPPED,
+			       0, why);
 		return job_find(jobs->table, id) != job;
 	case DEPENDENCIES_COMPLETED:
 		return job_enqueue(job, &err) == 0;

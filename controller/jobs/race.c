@@ -2,7 +2,9 @@
  * final.
  */
 #include "controller/jobs/race.h"
+#include "controller/cell/key.h"
 #include "controller/jobs/core.h"
+#include "controller/jobs/dependencies.h"
 #include "controller/jobs/gang.h"
 #include "controller/jobs/job.h"
 #include "controller/jobs/race_rows.h"
@@ -24,22 +26,6 @@
 #define HOPELESS_MARGINS 2
 
 /* Deciding. */
-
-/* The rows of one race, in the order of its heats; *at: their entries. */
-static struct race_cell *race_rows(const struct race_sweep *sweep, size_t race,
-				   size_t *at, size_t *count)
-{
-	struct race_cell *rows = calloc(sweep->count + 1, sizeof(*rows));
-
-	*count = 0;
-	for (size_t i = 0; rows && i < sweep->count; i++) {
-		if (sweep->entries[i].race != race)
-			continue;
-		at[*count] = i;
-		rows[(*count)++] = sweep->entries[i].row;
-	}
-	return rows;
-}
 
 /* Can the nodes of the race take jobs? */
 static bool pins_serve(const struct jobs *jobs, const struct race *race)
@@ -96,6 +82,7 @@ static int race_start_run(struct jobs *jobs, struct race_sweep *sweep,
 	uint64_t cell_index = entry->cell_index, id;
 	size_t race = entry->race;
 	struct job_spec spec = { 0 };
+	char key[SPEC_KEY_SIZE], *owner;
 	struct job *job;
 	int rc;
 
@@ -104,7 +91,14 @@ static int race_start_run(struct jobs *jobs, struct race_sweep *sweep,
 	spec.race.heat = false;
 	spec.repeat = round;
 	id = store_coming_job(jobs->store);
-	rc = job_submit(jobs, sweep->id, cell_index, &spec, err);
+	/* It is what the cell without a race would run, for whomever. */
+	owner = take(spec.owner);
+	rc = spec_key(&spec, key, err);
+	spec.owner = owner;
+	if (rc == 0)
+		rc = string_set(&spec.key, key, err);
+	if (rc == 0)
+		rc = job_submit(jobs, sweep->id, cell_index, &spec, err);
 	codec_clear(&job_spec_schema, &spec);
 	if (rc < 0) {
 		store_undo(jobs->store, &mark);
@@ -129,8 +123,8 @@ static int prune(struct jobs *jobs, struct race_entry *entry,
 		entry->row.heat = RACE_PRUNED;
 		return 0;
 	}
-	race_say_pruned(because->heat, &because->row.needs, &entry->row.needs,
-			text, sizeof(text));
+	race_say_pruned(because->heat, &because->row, &entry->row.needs, text,
+			sizeof(text));
 	return gang_exception(job, FAILURE_PRUNED, 0, text) == 0
 		       ? 0
 		       : error_set(err, EIO, "job %" PRIu64 " is not pruned",
@@ -159,21 +153,25 @@ static int race_put_verdict(struct jobs *jobs, const struct race *race,
 	return rc;
 }
 
-static int end_race(struct jobs *jobs, struct race *race,
-		    const struct race_judgement *verdict, uint64_t winner,
-		    struct error *err)
+static int end_race(struct jobs *jobs, struct race_sweep *sweep,
+		    const struct race_judgement *verdict,
+		    const struct race_entry *winner, struct error *err)
 {
+	struct race *race = &sweep->races[winner->race];
 	char text[RACE_TEXT_MAX];
 
 	if (race->over)
 		return 0;
-	race_say_verdict(&race->rules, verdict, winner, text, sizeof(text));
+	race_say_verdict(&race->rules, verdict, winner->heat,
+			 race->spec.own ? winner->row.needs.micro : 0, text,
+			 sizeof(text));
 	if (race->last && race_put_verdict(jobs, race, text, err) < 0)
 		return -1;
 	log_info("job=%" PRIu64 " race%s%s: %s", race->last,
 		 *race->group ? " " : "", race->group, text);
 	race->over = true;
 	jobs->changes->events = true;
+	dependencies_release(&sweep->followers);
 	return 0;
 }
 
@@ -188,7 +186,7 @@ static int race_decide(struct jobs *jobs, struct race_sweep *sweep, size_t race,
 	size_t count;
 
 	if (at)
-		rows = race_rows(sweep, race, at, &count);
+		rows = race_rows_of(sweep, race, at, &count);
 	if (!rows)
 		return error_nomem(err, "race");
 	if (!count || race_judge(&sweep->races[race].rules, rows, count, &to,
@@ -214,7 +212,7 @@ static int race_decide(struct jobs *jobs, struct race_sweep *sweep, size_t race,
 	case RACE_OVER:
 		break;
 	}
-	return end_race(jobs, &sweep->races[race], &to, entry->heat, err);
+	return end_race(jobs, sweep, &to, entry, err);
 }
 
 /* Heats that never start: the race is over, and its budget spent. */
@@ -322,6 +320,8 @@ static void heat_check(struct gang *gang, const struct race_sweep *sweep,
 	char text[RACE_TEXT_MAX];
 	double best = best_heat(sweep, race), possible;
 	uint64_t steady;
+	bool by_rate = !sweep->races[race].spec.figure &&
+		       !sweep->races[race].spec.least;
 
 	records = extract ? extract_records(extract, &count) : NULL;
 	if (count <= HOPELESS_STEPS || count == gang->raced ||
@@ -334,12 +334,12 @@ static void heat_check(struct gang *gang, const struct race_sweep *sweep,
 		       1000 / figures.iteration.median);
 	possible =
 		rate.value * figures.iteration.median / figures.iteration.min;
-	if (steady >= sweep->races[race].steps)
+	if (steady >= sweep->races[race].spec.steps)
 		snprintf(text, sizeof(text),
 			 "heat: ended after step %" PRIu64 ", %" PRIu64
 			 " steady steps are enough",
 			 records[count - 1].step, steady);
-	else if (steady >= HOPELESS_STEPS && best > 0 &&
+	else if (steady >= HOPELESS_STEPS && best > 0 && by_rate &&
 		 log(best / possible) >
 			 HOPELESS_MARGINS * sweep->races[race].rules.margin)
 		snprintf(text, sizeof(text),
@@ -375,17 +375,35 @@ void race_tick(struct jobs *jobs)
 
 /* Telling. */
 
-/* Heats that are over, and those that never run. */
-static void count_heats(const struct race_cell *rows, size_t count,
-			size_t *ended, size_t *pruned)
+/* How many cells are where in the race. */
+struct race_field {
+	size_t heats;  /* that are over */
+	size_t in;     /* of them, within the margin or in the final */
+	size_t pruned; /* never run */
+};
+
+static struct race_field count_field(const struct race_cell *rows,
+				     const enum race_place *places,
+				     size_t count,
+				     const struct race_judgement *to)
 {
-	*ended = *pruned = 0;
+	struct race_field field = { 0 };
+	double best = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (rows[i].heat == RACE_RAN)
+			best = fmax(best, rows[i].rate);
 	for (size_t i = 0; i < count; i++) {
-		*pruned += rows[i].heat == RACE_PRUNED;
-		*ended += rows[i].heat != RACE_OPEN &&
-			  rows[i].heat != RACE_ACTIVE &&
-			  rows[i].heat != RACE_PRUNED;
+		field.pruned += rows[i].heat == RACE_PRUNED;
+		field.heats += rows[i].heat == RACE_RAN ||
+			       rows[i].heat == RACE_OOM ||
+			       rows[i].heat == RACE_FAILED;
+		field.in += to->finalists ? places[i] == PLACE_EQUAL
+					  : rows[i].heat == RACE_RAN &&
+						    log(best / rows[i].rate) <=
+							    to->width;
 	}
+	return field;
 }
 
 static const struct race_entry *race_best_entry(const struct race_sweep *sweep,
@@ -412,39 +430,41 @@ static void race_add_progress(const struct race_sweep *sweep, size_t race,
 	owned_free struct race_cell *rows = NULL;
 	const struct race_entry *best;
 	struct race_judgement to;
-	size_t count = 0, ended, pruned, left = 0, used = strlen(text);
+	struct race_field field;
+	size_t count = 0, used = strlen(text);
 
 	if (at && places)
-		rows = race_rows(sweep, race, at, &count);
+		rows = race_rows_of(sweep, race, at, &count);
 	if (!rows || !count ||
 	    race_judge(&sweep->races[race].rules, rows, count, &to, places,
 		       NULL, NULL) < 0 ||
 	    to.action == RACE_OVER)
 		return;
-	count_heats(rows, count, &ended, &pruned);
+	field = count_field(rows, places, count, &to);
 	used += (size_t)snprintf(text + used, size - used, "%s%s%s",
 				 used ? "; " : "", sweep->races[race].group,
 				 *sweep->races[race].group ? ": " : "");
-	for (size_t i = 0; i < count; i++)
-		left += places[i] == PLACE_EQUAL;
 	if (used < size && to.finalists)
 		used += (size_t)snprintf(text + used, size - used,
 					 "final, %zu of %zu left after %u "
 					 "round%s",
-					 left, to.finalists, to.round,
+					 field.in, to.finalists, to.round,
 					 to.round == 1 ? "" : "s");
 	else if (used < size)
 		used += (size_t)snprintf(text + used, size - used,
-					 "%zu of %zu heats", ended,
-					 count - pruned);
-	if (used < size && pruned)
+					 "%zu of %zu heats, %zu in",
+					 field.heats, count - field.pruned,
+					 field.in);
+	if (used < size)
 		used += (size_t)snprintf(text + used, size - used,
-					 ", %zu never run", pruned);
+					 ", %zu out, %zu never run",
+					 field.heats - field.in, field.pruned);
 	best = race_best_entry(sweep, at, count);
 	if (used < size && best)
 		snprintf(text + used, size - used,
 			 "; best heat %.100s: %.6g %s", best->cell,
-			 best->row.rate, rate_units[best->unit]);
+			 race_shown(&sweep->races[race].spec, best->row.rate),
+			 best->unit);
 }
 
 void race_progress(const struct jobs *jobs, uint64_t sweep_id, char *text,

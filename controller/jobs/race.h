@@ -20,8 +20,8 @@ void race_tick(struct jobs *jobs);
 /* Decide what follows from the jobs that have ended; before the commit. */
 void race_settle(struct jobs *jobs);
 
-/* "34 of 61 heats, 14 never run; best tp=2: 3912 token/p/s", of each race that
- * is under way; "": none is.
+/* "34 of 61 heats, 5 in, 29 out, 14 never run; best heat tp=2: 3912 token/p/s",
+ * of each race that is under way; "": none is.
  */
 #define RACE_PROGRESS_MAX 1000
 void race_progress(const struct jobs *jobs, uint64_t sweep, char *text,

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <search.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,8 +34,14 @@ struct race_sweep *race_sweep_find(const struct jobs *jobs, uint64_t id)
 
 static void race_sweep_free(struct race_sweep *sweep)
 {
+	struct follow *follow;
+
 	if (!sweep)
 		return;
+	while ((follow = LIST_FIRST(&sweep->followers))) {
+		LIST_REMOVE(follow, by_before);
+		follow->listed = false;
+	}
 	for (size_t i = 0; i < sweep->count; i++) {
 		free(sweep->entries[i].cell);
 		free(sweep->entries[i].rest);
@@ -100,7 +107,8 @@ static int race_find_group(struct race_sweep *sweep,
 	char group[GROUP_BYTES];
 	struct race *grown;
 
-	race_group(spec->values, &spec->race.per, group, sizeof(group));
+	race_group(&spec->race, spec->values, spec->cell ? spec->cell : "",
+		   group, sizeof(group));
 	for (*race = 0; *race < sweep->races_count; ++*race)
 		if (!strcmp(sweep->races[*race].group, group))
 			return 0;
@@ -116,17 +124,10 @@ static int race_find_group(struct race_sweep *sweep,
 	sweep->races = grown;
 	grown[*race] = (struct race){
 		.group = strdup(group),
-		.steps = spec->race.steps,
-		.rules = { .margin = spec->race.margin,
-			   .tie = spec->race.tie,
-			   .confidence = spec->race.confidence,
-			   .max = spec->race.max,
-			   .repeat = spec->race.repeat,
-			   .budget_s = spec->race.budget_s,
-			   .width = spec->until.width,
-			   .width_confidence = spec->until.confidence,
-			   .width_max = spec->until.max },
+		.spec = spec->race,
+		.rules = race_rules_of(&spec->race, &spec->until),
 	};
+	grown[*race].spec.per = (struct strings){ 0 };
 	if (!grown[*race].group)
 		return error_nomem(err, "race");
 	sweep->races_count++;
@@ -177,7 +178,8 @@ static int entry_add(struct race_sweep *sweep, uint64_t cell_index,
 		free(entry.cell);
 		return error_nomem(err, "race");
 	}
-	entry.row.needs = race_needs_of(&spec->measure, &spec->layout);
+	entry.row.needs =
+		race_needs_of(&spec->race, &spec->measure, &spec->layout);
 	entry.row.needs.rest = entry.rest;
 	grown[sweep->count++] = entry;
 	sweep->sorted = false;
@@ -204,12 +206,12 @@ static struct race_run *run_add(struct race_entry *entry, uint32_t round,
 /* How a job ended, for its race. */
 struct race_end_seen {
 	enum race_outcome outcome;
-	double rate, error, cost_s;
-	uint32_t unit;
+	double score, error, cost_s;
+	const char *unit;
 };
 
 static enum race_outcome outcome_of(enum job_state state, enum failure failure,
-				    double rate)
+				    double score)
 {
 	if (failure == FAILURE_PRUNED)
 		return RACE_PRUNED;
@@ -217,7 +219,7 @@ static enum race_outcome outcome_of(enum job_state state, enum failure failure,
 		return RACE_OOM;
 	if (state != JOB_COMPLETED)
 		return RACE_FAILED;
-	return rate > 0 ? RACE_RAN : RACE_FAILED;
+	return score > 0 ? RACE_RAN : RACE_FAILED;
 }
 
 static int race_note(struct race_sweep *sweep, uint64_t cell_index, bool heat,
@@ -233,7 +235,7 @@ static int race_note(struct race_sweep *sweep, uint64_t cell_index, bool heat,
 		entry->unit = seen->unit;
 	if (heat) {
 		entry->row.heat = seen->outcome;
-		entry->row.rate = seen->rate;
+		entry->row.rate = seen->score;
 		entry->row.error = seen->error;
 		entry->row.cost_s = seen->cost_s;
 		return 0;
@@ -242,7 +244,7 @@ static int race_note(struct race_sweep *sweep, uint64_t cell_index, bool heat,
 	if (!run)
 		return -1;
 	run->outcome = seen->outcome;
-	run->rate = seen->rate;
+	run->rate = seen->score;
 	run->cost_s = seen->cost_s;
 	return 0;
 }
@@ -264,13 +266,23 @@ struct race_reading {
 	struct error *err;
 };
 
-static int race_read_error(const struct result_row *row, void *arg)
+struct race_figures_read {
+	const struct race_spec *race;
+	struct race_end_seen *seen;
+};
+
+static int race_read_figures(const struct result_row *row, void *arg)
 {
+	const struct race_figures_read *read = arg;
 	struct stored_result stored;
 
 	if (codec_decode_other(&stored_figures_schema, row->json,
-			       strlen(row->json), &stored, NULL) == 0)
-		*(double *)arg = race_rate_error(stored.result);
+			       strlen(row->json), &stored, NULL) == 0) {
+		read->seen->error = race_rate_error(stored.result);
+		if (read->race->figure || read->race->least)
+			read->seen->score =
+				race_score(read->race, stored.result);
+	}
 	codec_clear(&stored_figures_schema, &stored);
 	return 0;
 }
@@ -290,23 +302,26 @@ static uint64_t row_devices(const struct job_row *row)
 }
 
 static struct race_end_seen race_read_end(struct jobs *jobs,
-					  const struct job_row *row, bool heat)
+					  const struct job_row *row,
+					  const struct race_spec *race)
 {
 	struct race_end_seen seen = {
-		.outcome =
-			outcome_of(row->state, row->failure, row->rate.value),
-		.rate = row->rate.value,
-		.unit = row->rate.unit,
+		.score = row->rate.value,
+		.unit = race_unit(race, row->rate.unit),
 		.cost_s = device_seconds(row->started_ms, row->ended_ms,
 					 row_devices(row)),
 	};
+	struct race_figures_read read = { race, &seen };
 
-	if (!job_state_final(row->state))
-		seen.outcome = heat && row->state == JOB_QUEUED ? RACE_OPEN
-								: RACE_ACTIVE;
-	else if (heat && seen.outcome == RACE_RAN)
-		store_result(jobs->store, row->origin ? row->origin : row->id,
-			     race_read_error, &seen.error, NULL);
+	if (!job_state_final(row->state)) {
+		seen.outcome = race->heat && row->state == JOB_QUEUED
+				       ? RACE_OPEN
+				       : RACE_ACTIVE;
+		return seen;
+	}
+	store_result(jobs->store, row->origin ? row->origin : row->id,
+		     race_read_figures, &read, NULL);
+	seen.outcome = outcome_of(row->state, row->failure, seen.score);
 	return seen;
 }
 
@@ -365,7 +380,7 @@ static int race_read_row(const struct job_row *row, void *arg)
 		rc = entry_add(*reading->sweep, row->cell_index, row->id, &spec,
 			       reading->err);
 	if (rc == 0 && spec.race.steps) {
-		seen = race_read_end(reading->jobs, row, spec.race.heat);
+		seen = race_read_end(reading->jobs, row, &spec.race);
 		rc = race_note(*reading->sweep, row->cell_index, spec.race.heat,
 			       row->repeat, &seen, reading->err);
 		entry = race_entry_find(*reading->sweep, row->cell_index);
@@ -396,14 +411,24 @@ static int race_join_new(struct job *job, const struct job_spec *spec,
 			 err);
 }
 
+/* The sweep, from the store if it is not here; *sweep NULL: it has no race. */
+static int race_sweep_load(struct jobs *jobs, uint64_t id,
+			   struct race_sweep **sweep, struct error *err)
+{
+	struct race_reading reading = { jobs, sweep, err };
+
+	*sweep = race_sweep_find(jobs, id);
+	return *sweep ? 0
+		      : store_jobs(jobs->store, id, 0, 0, race_read_row,
+				   &reading, err);
+}
+
 static int race_join_stored(struct job *job, struct error *err)
 {
-	struct race_sweep *sweep = race_sweep_find(job->jobs, job->sweep);
-	struct race_reading reading = { job->jobs, &sweep, err };
+	struct race_sweep *sweep;
 	struct race_end_seen seen = { .outcome = RACE_ACTIVE };
 
-	if (!sweep && store_jobs(job->jobs->store, job->sweep, 0, 0,
-				 race_read_row, &reading, err) < 0)
+	if (race_sweep_load(job->jobs, job->sweep, &sweep, err) < 0)
 		return -1;
 	if (!sweep)
 		return 0;
@@ -446,10 +471,82 @@ int race_taken(struct jobs *jobs, const struct job_row *row,
 		sweep = race_sweep_add(jobs, row->sweep, err);
 	if (!sweep || entry_add(sweep, row->cell_index, row->id, spec, err) < 0)
 		return -1;
-	seen = race_read_end(jobs, row, true);
+	seen = race_read_end(jobs, row, &spec->race);
 	seen.cost_s = 0; /* this race did not pay for it */
 	race_sweep_due(jobs, sweep, true);
 	return race_note(sweep, row->cell_index, true, 0, &seen, err);
+}
+
+struct race_cell *race_rows_of(const struct race_sweep *sweep, size_t race,
+			       size_t *at, size_t *count)
+{
+	struct race_cell *rows = calloc(sweep->count + 1, sizeof(*rows));
+
+	*count = 0;
+	for (size_t i = 0; rows && i < sweep->count; i++) {
+		if (sweep->entries[i].race != race)
+			continue;
+		at[*count] = i;
+		rows[(*count)++] = sweep->entries[i].row;
+	}
+	return rows;
+}
+
+static enum race_standing entry_standing(const struct race_sweep *sweep,
+					 const struct race_entry *entry,
+					 char *why, size_t size)
+{
+	owned_free size_t *at = calloc(sweep->count + 1, sizeof(*at));
+	owned_free struct race_cell *rows = NULL;
+	const struct race_entry *winner;
+	struct race_judgement to;
+	size_t count;
+
+	if (at)
+		rows = race_rows_of(sweep, entry->race, at, &count);
+	if (!rows || race_judge(&sweep->races[entry->race].rules, rows, count,
+				&to, NULL, NULL, NULL) < 0)
+		return RACE_STANDING_UNREAD;
+	if (to.action != RACE_OVER)
+		return RACE_STANDING_OPEN;
+	if (to.end == RACE_EMPTY || to.end == RACE_NOISY) {
+		snprintf(why, size, "the race before it has no winner");
+		return RACE_STANDING_LOST;
+	}
+	winner = &sweep->entries[at[to.cell]];
+	if (winner == entry)
+		return RACE_STANDING_WON;
+	snprintf(why, size,
+		 "lost the race, which was won by job %" PRIu64 " (%.160s)",
+		 winner->heat, winner->cell);
+	return RACE_STANDING_LOST;
+}
+
+enum race_standing race_standing(struct jobs *jobs, uint64_t id,
+				 struct follow *follow, char *why, size_t size)
+{
+	enum race_standing standing = RACE_STANDING_UNREAD;
+	struct race_sweep *sweep;
+	struct error err = { 0 };
+
+	if (race_sweep_load(jobs, id, &sweep, &err) < 0)
+		log_error("sweep=%" PRIu64 ": %s", id, err.text);
+	if (sweep)
+		race_sort_heats(sweep);
+	for (size_t i = 0; sweep && i < sweep->count; i++)
+		if (sweep->entries[i].heat == follow->before)
+			standing = entry_standing(sweep, &sweep->entries[i],
+						  why, size);
+	if (standing == RACE_STANDING_OPEN) {
+		race_sweep_due(jobs, sweep, sweep->due || !sweep->active);
+		if (!follow->listed)
+			LIST_INSERT_HEAD(&sweep->followers, follow, by_before);
+		follow->listed = true;
+	}
+	follow->raced = standing == RACE_STANDING_OPEN;
+	if (sweep && !sweep->active && !sweep->due)
+		race_sweep_drop(jobs, sweep);
+	return standing;
 }
 
 bool race_holds(const struct job *job)
@@ -489,16 +586,15 @@ void race_ended(struct job *job)
 	struct race_entry *entry =
 		sweep ? race_entry_find(sweep, job->cell_index) : NULL;
 	struct race_end_seen seen = {
-		.outcome =
-			outcome_of(job->state, job->failure, job->rate.value),
-		.rate = job->rate.value,
-		.unit = job->rate.unit,
+		.outcome = outcome_of(job->state, job->failure, job->score),
+		.score = job->score,
 		.error = job->rate_error,
 	};
 	struct error err = { 0 };
 
 	if (!job->racing || !entry)
 		return;
+	seen.unit = race_unit(&sweep->races[entry->race].spec, job->rate.unit);
 	if (job->gang && job->started_ms) {
 		seen.cost_s = device_seconds(job->started_ms, job->ended_ms,
 					     gang_devices(job->gang));

@@ -20,17 +20,17 @@ struct race_entry {
 	uint64_t heat; /* its job */
 	size_t race;
 	double order;
-	char *cell;    /* its label */
-	uint32_t unit; /* of its rates */
-	char *rest;    /* of row.needs */
+	char *cell;       /* its label */
+	const char *unit; /* of its figures */
+	char *rest;       /* of row.needs */
 	struct race_cell row;
 };
 
 /* One race of a sweep: the cells that `per` does not separate. */
 struct race {
-	char *group; /* "vendor=nvidia", or "" */
+	char *group;           /* "vendor=nvidia", or "" */
+	struct race_spec spec; /* without `per` */
 	struct race_rules rules;
-	uint32_t steps; /* of a heat */
 	uint32_t *pins; /* the slots of its nodes; NULL: none yet */
 	size_t pins_count;
 	uint64_t last; /* the job that ended last, since this process began */
@@ -46,6 +46,7 @@ struct race_sweep {
 	size_t count;
 	uint32_t active; /* jobs */
 	bool sorted;     /* the entries stand in the order of their heats */
+	struct follow_list followers; /* dependencies.h: of heats that ended */
 	bool due;
 	TAILQ_ENTRY(race_sweep) by_due;
 };
@@ -71,6 +72,24 @@ int race_join(struct job *job, const struct job_spec *spec, struct error *err);
 /* A heat was taken over from another sweep's job: row is its own. */
 int race_taken(struct jobs *jobs, const struct job_row *row,
 	       const struct job_spec *spec, struct error *err);
+
+/* The rows of one race, in the order of its heats; at[i] is the entry of row i
+ * (room for all of the sweep). NULL: ENOMEM.
+ */
+struct race_cell *race_rows_of(const struct race_sweep *sweep, size_t race,
+			       size_t *at, size_t *count);
+
+/* What a job knows of the race before it, whose heat of its own cell is `heat`,
+ * a job that is final.
+ */
+enum race_standing {
+	RACE_STANDING_UNREAD, /* it cannot be read now */
+	RACE_STANDING_OPEN,   /* the race goes on: `follow` is listed there */
+	RACE_STANDING_WON,
+	RACE_STANDING_LOST, /* why: "the race was won by job 3 (tp=2)" */
+};
+enum race_standing race_standing(struct jobs *jobs, uint64_t sweep,
+				 struct follow *follow, char *why, size_t size);
 
 /* Must the job wait until the race starts it? */
 bool race_holds(const struct job *job);

@@ -68,6 +68,7 @@ double race_spent(const struct race_cell *cells, size_t count)
 struct entrant {
 	bool in;       /* it is, or was, in the final */
 	bool failed;   /* in a full run */
+	bool smaller;  /* a larger one of its ladder runs */
 	bool gone;     /* known to be slower */
 	bool open;     /* may be faster by more than a tie */
 	uint32_t back; /* it came back after so many rounds; 0: it did not */
@@ -131,18 +132,122 @@ static bool is_active(const struct race_cell *cells, size_t count)
 
 /* Heats. */
 
+/* Do two rungs belong to one ladder? */
+static bool one_ladder(const struct race_needs *a, const struct race_needs *b)
+{
+	return a->fit && b->fit && a->sequence == b->sequence &&
+	       at_least_one(a->tp) == at_least_one(b->tp) &&
+	       at_least_one(a->pp) == at_least_one(b->pp) &&
+	       at_least_one(a->sp) == at_least_one(b->sp) &&
+	       a->recompute == b->recompute && !strcmp(a->rest, b->rest);
+}
+
+/* What is known of a ladder. */
+struct ladder {
+	const struct race_cell *ran;    /* the largest; NULL: none */
+	const struct race_cell *failed; /* the smallest, by any cause */
+	const struct race_cell *next;   /* whose heat is next; NULL: none */
+};
+
+static bool between(const struct ladder *ladder, const struct race_cell *cell)
+{
+	return (!ladder->ran || cell->needs.micro > ladder->ran->needs.micro) &&
+	       (!ladder->failed ||
+		cell->needs.micro < ladder->failed->needs.micro);
+}
+
+/* Is a better next heat than b? Doubling: the smallest that is large enough,
+ * else the largest. Halving: the closest to the middle.
+ */
+static bool is_better_rung(const struct ladder *ladder,
+			   const struct race_cell *a, const struct race_cell *b)
+{
+	double ran = ladder->ran ? ladder->ran->needs.micro : 0.5, goal;
+
+	if (!b)
+		return true;
+	goal = ladder->failed ? (ran + ladder->failed->needs.micro) / 2
+			      : 2 * ran;
+	if (!ladder->failed &&
+	    (a->needs.micro < goal) != (b->needs.micro < goal))
+		return a->needs.micro >= goal;
+	return fabs(a->needs.micro - goal) < fabs(b->needs.micro - goal);
+}
+
+static struct ladder ladder_of(const struct race_cell *cells, size_t count,
+			       const struct race_cell *rung)
+{
+	struct ladder ladder = { 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		const struct race_cell *cell = &cells[i];
+
+		if (!one_ladder(&cell->needs, &rung->needs))
+			continue;
+		if (cell->heat == RACE_RAN && !race_cell_failed(cell) &&
+		    (!ladder.ran ||
+		     cell->needs.micro > ladder.ran->needs.micro))
+			ladder.ran = cell;
+		if ((cell->heat == RACE_OOM || cell->heat == RACE_FAILED ||
+		     race_cell_failed(cell)) &&
+		    (!ladder.failed ||
+		     cell->needs.micro < ladder.failed->needs.micro))
+			ladder.failed = cell;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (cells[i].heat == RACE_OPEN &&
+		    one_ladder(&cells[i].needs, &rung->needs) &&
+		    between(&ladder, &cells[i]) &&
+		    is_better_rung(&ladder, &cells[i], ladder.next))
+			ladder.next = &cells[i];
+	return ladder;
+}
+
+/* The rung that settles that this one never runs; NULL: none does. */
+static const struct race_cell *settled_by(const struct race_cell *cells,
+					  size_t count,
+					  const struct race_cell *rung)
+{
+	const struct ladder ladder = ladder_of(cells, count, rung);
+
+	if (between(&ladder, rung))
+		return NULL;
+	return ladder.ran && rung->needs.micro < ladder.ran->needs.micro
+		       ? ladder.ran
+		       : ladder.failed;
+}
+
+/* A rung below the largest of its ladder that runs. */
+static bool is_smaller(const struct race_cell *cells, size_t count,
+		       const struct race_cell *rung)
+{
+	const struct race_cell *ran =
+		rung->needs.fit ? ladder_of(cells, count, rung).ran : NULL;
+
+	return ran && ran->needs.micro > rung->needs.micro;
+}
+
 static bool find_prune(const struct race_cell *cells, size_t count,
 		       struct race_judgement *to)
 {
-	for (size_t a = 0; a < count; a++)
-		for (size_t b = 0; b < count && cells[a].heat == RACE_OOM; b++)
-			if (cells[b].heat == RACE_OPEN &&
-			    race_needs_more(&cells[a].needs, &cells[b].needs)) {
-				to->action = RACE_PRUNE;
-				to->cell = b;
-				to->because = a;
-				return true;
-			}
+	for (size_t b = 0; b < count; b++) {
+		const struct race_cell *because = NULL;
+
+		if (cells[b].heat != RACE_OPEN)
+			continue;
+		for (size_t a = 0; a < count && !because; a++)
+			if (cells[a].heat == RACE_OOM &&
+			    race_needs_more(&cells[a].needs, &cells[b].needs))
+				because = &cells[a];
+		if (!because && cells[b].needs.fit)
+			because = settled_by(cells, count, &cells[b]);
+		if (!because)
+			continue;
+		to->action = RACE_PRUNE;
+		to->cell = b;
+		to->because = (size_t)(because - cells);
+		return true;
+	}
 	return false;
 }
 
@@ -150,7 +255,9 @@ static bool find_heat(const struct race_cell *cells, size_t count,
 		      struct race_judgement *to)
 {
 	for (size_t i = 0; i < count; i++)
-		if (cells[i].heat == RACE_OPEN) {
+		if (cells[i].heat == RACE_OPEN &&
+		    (!cells[i].needs.fit ||
+		     ladder_of(cells, count, &cells[i]).next == &cells[i])) {
 			to->action = RACE_HEAT;
 			to->cell = i;
 			return true;
@@ -173,7 +280,7 @@ static void find_best_heat(struct final *final)
 	final->best = INFINITY;
 	for (size_t i = 0; i < final->count; i++)
 		if (final->cells[i].heat == RACE_RAN &&
-		    !final->entrants[i].failed &&
+		    !final->entrants[i].failed && !final->entrants[i].smaller &&
 		    heat_x(&final->cells[i]) < final->best) {
 			final->best = heat_x(&final->cells[i]);
 			final->lead = i;
@@ -190,7 +297,8 @@ static bool let_in(struct final *final, double width, uint32_t rounds)
 	for (size_t i = 0; i < final->count; i++) {
 		struct entrant *entrant = &final->entrants[i];
 
-		if (entrant->in || final->cells[i].heat != RACE_RAN ||
+		if (entrant->in || entrant->smaller ||
+		    final->cells[i].heat != RACE_RAN ||
 		    heat_x(&final->cells[i]) > final->best + width)
 			continue;
 		entrant->in = entrant->open = fresh = true;
@@ -466,18 +574,38 @@ static int end_round(struct final *final, uint32_t round, struct error *err)
 					  : 1;
 }
 
+/* Is there but one cell that could win? */
+static bool has_no_rival(const struct final *final)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < final->count; i++)
+		count += final->cells[i].heat == RACE_RAN &&
+			 !final->entrants[i].failed &&
+			 !final->entrants[i].smaller;
+	return count == 1;
+}
+
 static int run_final(struct final *final, struct error *err)
 {
 	struct race_judgement *to = final->to;
 	int rc = 1;
 
-	for (size_t i = 0; i < final->count; i++)
+	for (size_t i = 0; i < final->count; i++) {
 		final->entrants[i].failed = race_cell_failed(&final->cells[i]);
+		final->entrants[i].smaller =
+			is_smaller(final->cells, final->count,
+				   &final->cells[i]);
+	}
 	find_best_heat(final);
 	if (isinf(final->best))
 		return race_over(to, RACE_EMPTY, 0);
 	to->width = final->rules->margin;
 	let_in(final, to->width, 0);
+	if (has_no_rival(final) && !is_too_dear(final, 1)) {
+		to->round = (uint32_t) final->cells[final->lead].runs_count;
+		return final_won(final, RACE_WON);
+	}
 	final->bound = INFINITY;
 	for (uint32_t round = 1; rc > 0; round++) {
 		if (is_too_dear(final, round)) {
@@ -506,6 +634,8 @@ static void tell_places(const struct final *final, enum race_place *places,
 			place = PLACE_WINNER;
 		else if (entrant->failed)
 			place = PLACE_FAILED;
+		else if (entrant->smaller)
+			place = PLACE_SMALLER;
 		else if (!entrant->in)
 			place = PLACE_HEAT;
 		else if (entrant->gone)

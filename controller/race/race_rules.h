@@ -12,6 +12,11 @@
  * up to 38 % of pairs (arXiv 2311.05610: 248 pairs in which the larger micro
  * batch ran).
  *
+ * Of a ladder of micro batches (`fit`) the largest that runs is in the race:
+ * their heats double the micro batch until one does not run, then halve the
+ * distance between the largest that ran and the smallest that did not. What
+ * runs with one micro batch runs with a smaller one.
+ *
  * With x = -ln(rate) of full runs, s their pooled standard deviation within
  * cells with df degrees of freedom, k cells in the final and L the fastest:
  *
@@ -63,6 +68,7 @@ struct race_needs {
 	uint32_t accumulate;
 	uint32_t recompute; /* 0 none or not given, 1 selective, 2 full */
 	const char *rest;   /* all other values, as one text */
+	bool fit; /* a rung of a ladder: cells that differ by micro alone */
 };
 
 enum race_outcome {
@@ -71,7 +77,7 @@ enum race_outcome {
 	RACE_RAN,
 	RACE_OOM,    /* a device ran out of memory */
 	RACE_FAILED, /* another failure, or a cancel; or it has no rate */
-	RACE_PRUNED, /* needs at least the memory of one that ran out */
+	RACE_PRUNED, /* never runs: RACE_PRUNE */
 };
 
 struct race_run {
@@ -93,7 +99,9 @@ struct race_cell {
 
 enum race_action {
 	RACE_WAIT,  /* for what runs */
-	RACE_PRUNE, /* `cell`, because `because` ran out of memory */
+	RACE_PRUNE, /* `cell`, because `because` ran out of memory; or, in a
+		       ladder, failed with a smaller micro batch or ran with a
+		       larger one */
 	RACE_HEAT,  /* start the heat of `cell` */
 	RACE_RUN,   /* start the full run of `cell` in `round` */
 	RACE_OVER,  /* `end` says why; `cell` is the winner */
@@ -109,11 +117,12 @@ enum race_end {
 
 /* What happened to a cell, when the race is over. */
 enum race_place {
-	PLACE_NONE,   /* it has no rate: see its heat */
-	PLACE_HEAT,   /* out after its heat */
-	PLACE_FINAL,  /* out in the final, in `round` */
-	PLACE_FAILED, /* failed in the final */
-	PLACE_EQUAL,  /* as good as the winner, as far as is known */
+	PLACE_NONE,    /* it has no rate: see its heat */
+	PLACE_HEAT,    /* out after its heat */
+	PLACE_SMALLER, /* a larger one of its ladder runs */
+	PLACE_FINAL,   /* out in the final, in `round` */
+	PLACE_FAILED,  /* failed in the final */
+	PLACE_EQUAL,   /* as good as the winner, as far as is known */
 	PLACE_WINNER,
 };
 

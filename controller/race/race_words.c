@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct race_needs race_needs_of(const struct measure_spec *measure,
+struct race_needs race_needs_of(const struct race_spec *race,
+				const struct measure_spec *measure,
 				const struct layout_spec *layout)
 {
 	const char *recompute = measure->recompute;
@@ -17,7 +18,8 @@ struct race_needs race_needs_of(const struct measure_spec *measure,
 				    .tp = layout->tp,
 				    .pp = layout->pp,
 				    .sp = layout->sp,
-				    .accumulate = measure->accumulate };
+				    .accumulate = measure->accumulate,
+				    .fit = race->fit };
 
 	if (recompute && !strcmp(recompute, "selective"))
 		needs.recompute = 1;
@@ -63,13 +65,33 @@ static const cJSON *value_at_path(const cJSON *values, const char *path)
 		cJSON_GetObjectItemCaseSensitive(values, top), dot + 1);
 }
 
-void race_group(const cJSON *values, const struct strings *per, char *text,
-		size_t size)
+/* "tp=2 x=1" of "tp=2 batch.micro=4 x=1". */
+static void label_without_micro(const char *label, char *text, size_t size)
 {
+	static const char micro[] = "batch.micro=";
+	const char *at = label;
+
+	while (*at && (strncmp(at, micro, sizeof(micro) - 1) != 0 ||
+		       (at > label && at[-1] != ' ')))
+		at++;
+	snprintf(text, size, "%.*s%s", (int)(at - label), label,
+		 at + strcspn(at, " "));
+	if (at > label && !strchr(at, ' ') && *at)
+		text[strlen(text) - 1] = 0;
+	if (*text == ' ')
+		memmove(text, text + 1, strlen(text));
+}
+
+void race_group(const struct race_spec *race, const cJSON *values,
+		const char *label, char *text, size_t size)
+{
+	const struct strings *per = &race->per;
 	size_t used = 0;
 
 	*text = 0;
-	for (size_t i = 0; i < per->count && used < size; i++) {
+	if (race->own)
+		label_without_micro(label, text, size);
+	for (size_t i = 0; !race->own && i < per->count && used < size; i++) {
 		const cJSON *value = value_at_path(values, per->items[i]);
 		char *printed = value ? cJSON_PrintUnformatted(value) : NULL;
 
@@ -82,6 +104,58 @@ void race_group(const cJSON *values, const struct strings *per, char *text,
 						 : printed);
 		cJSON_free(printed);
 	}
+}
+
+struct race_rules race_rules_of(const struct race_spec *race,
+				const struct until_spec *until)
+{
+	return (struct race_rules){
+		.margin = race->margin,
+		.tie = race->tie,
+		.confidence = race->confidence,
+		.max = race->max,
+		.repeat = race->repeat,
+		.budget_s = race->budget_s,
+		.width = until->width,
+		.width_confidence = until->confidence,
+		.width_max = until->max,
+	};
+}
+
+/* By race_figures. */
+static double race_figure(uint32_t figure, const struct result *result)
+{
+	const struct step_spread *steps = result->iteration_ms;
+	const double figures[] = {
+		result_rate(result).value,
+		result->mfu,
+		result->hfu,
+		steps ? steps->median : (double)NAN,
+		result->memory_mib,
+		result->joules_per_token,
+		result->loss ? result->loss->last : (double)NAN,
+	};
+
+	return figures[figure];
+}
+
+double race_score(const struct race_spec *race, const struct result *result)
+{
+	double figure =
+		result ? race_figure(race->figure, result) : (double)NAN;
+
+	return figure > 0 ? race_shown(race, figure) : (double)NAN;
+}
+
+double race_shown(const struct race_spec *race, double score)
+{
+	return race->least ? 1 / score : score;
+}
+
+const char *race_unit(const struct race_spec *race, uint32_t rate_unit)
+{
+	return race->figure ? race_figures[race->figure]
+			    : rate_units[rate_unit];
 }
 
 double race_rate_error(const struct result *result)
@@ -97,25 +171,24 @@ double race_rate_error(const struct result *result)
 	return isfinite(deviation) ? deviation : 0;
 }
 
-void race_say_pruned(uint64_t job, const struct race_needs *because,
-		     const struct race_needs *needs, char *text, size_t size)
+/* "micro 16 for 8, TP 1 for 2": what differs. */
+static void say_differences(const struct race_needs *then,
+			    const struct race_needs *now, char *text,
+			    size_t size)
 {
 	static const char *const recomputes[] = { "none", "selective", "full" };
 	const struct {
 		const char *name;
 		uint32_t then, now;
-	} numbers[] = { { "micro", because->micro, needs->micro },
-			{ "sequence", because->sequence, needs->sequence },
-			{ "TP", because->tp, needs->tp },
-			{ "PP", because->pp, needs->pp },
-			{ "SP", because->sp, needs->sp } };
-	size_t used = (size_t)snprintf(text, size,
-				       "not run: job %" PRIu64
-				       " ran out of memory, and this cell "
-				       "needs no less",
-				       job);
-	const char *separator = ": ";
+	} numbers[] = { { "micro", then->micro, now->micro },
+			{ "sequence", then->sequence, now->sequence },
+			{ "TP", then->tp, now->tp },
+			{ "PP", then->pp, now->pp },
+			{ "SP", then->sp, now->sp } };
+	const char *separator = "";
+	size_t used = 0;
 
+	*text = 0;
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		if (numbers[i].then == numbers[i].now || used >= size)
 			continue;
@@ -125,17 +198,44 @@ void race_say_pruned(uint64_t job, const struct race_needs *because,
 					 numbers[i].then);
 		separator = ", ";
 	}
-	if (because->recompute != needs->recompute && used < size)
+	if (then->recompute != now->recompute && used < size)
 		snprintf(text + used, size - used, "%srecompute %s for %s",
-			 separator, recomputes[needs->recompute],
-			 recomputes[because->recompute]);
+			 separator, recomputes[now->recompute],
+			 recomputes[then->recompute]);
+}
+
+void race_say_pruned(uint64_t job, const struct race_cell *because,
+		     const struct race_needs *needs, char *text, size_t size)
+{
+	char differences[RACE_TEXT_MAX / 2];
+	const char *why =
+		because->heat == RACE_OOM
+			? "ran out of memory, and this cell needs no less"
+		: because->needs.micro > needs->micro
+			? "runs with a larger micro batch"
+			: "failed with a smaller micro batch";
+
+	say_differences(&because->needs, needs, differences,
+			sizeof(differences));
+	snprintf(text, size, "not run: job %" PRIu64 " %s: %s", job, why,
+		 differences);
 }
 
 void race_say_verdict(const struct race_rules *rules,
 		      const struct race_judgement *verdict, uint64_t winner,
-		      char *text, size_t size)
+		      uint32_t micro, char *text, size_t size)
 {
 	char knowledge[200];
+
+	if (micro && verdict->end != RACE_EMPTY) {
+		snprintf(text, size,
+			 "micro batch %u is the largest that runs, of those "
+			 "that were tried (job %" PRIu64 ")%s",
+			 micro, winner,
+			 verdict->end == RACE_SPENT ? "; the budget is spent"
+						    : "");
+		return;
+	}
 
 	snprintf(knowledge, sizeof(knowledge),
 		 "no cell is more than %.2g %% faster (confidence %.4g %%, %zu "

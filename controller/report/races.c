@@ -14,49 +14,89 @@
 #define GROUP_BYTES 400
 #define LINE_BYTES 1200
 
+/* What became of a cell. */
+enum racer_end {
+	END_WINNER,
+	END_EQUAL,
+	END_FINAL,
+	END_FINAL_FAILED,
+	END_HEAT,
+	END_SMALLER,
+	END_OOM,
+	END_PRUNED,
+	END_NONE,
+	END_RUNNING,
+};
+
+/* As JSON and as the report say it; NULL: the report says it elsewhere. */
+static const struct {
+	const char *name, *label;
+} racer_ends[] = {
+	[END_WINNER] = { "winner", NULL },
+	[END_EQUAL] = { "equal", "may be as fast: " },
+	[END_FINAL] = { "final", "out in the final: " },
+	[END_FINAL_FAILED] = { "failed", "failed in the final: " },
+	[END_HEAT] = { "heat", "out after the heat: " },
+	[END_SMALLER] = { "smaller", "a larger micro batch runs: " },
+	[END_OOM] = { "oom", "out of memory: " },
+	[END_PRUNED] = { "pruned", "never ran: " },
+	[END_NONE] = { "none", "not judged, failed or without a figure: " },
+	[END_RUNNING] = { "running", NULL },
+};
+#define RACER_ENDS (sizeof(racer_ends) / sizeof(racer_ends[0]))
+
 /* A cell of a race. */
 struct racer {
 	const struct report_row *heat;
-	double order; /* of the heats, then by their jobs */
-	uint64_t job;
 	char *rest;
-	enum race_place place;
+	struct race_cell row;
+	enum racer_end end;
 	uint32_t round; /* in which it was out */
-	double rate;    /* mean of its full runs, else of its heat; NAN */
+	double score;   /* mean of its full runs, else of its heat; NAN */
 	uint64_t runs;
 };
 
 struct race_found {
 	char group[GROUP_BYTES];
+	const struct race_spec *spec;
 	struct race_rules rules;
 	struct race_judgement verdict;
-	struct racer *racers;
-	struct race_cell *cells;
-	size_t count;
+	struct racer *racers; /* in the order of their heats */
+	size_t count, room;
 	double spent_h, matrix_h;
 };
 
-static void race_found_clear(struct race_found *found)
-{
-	for (size_t i = 0; i < found->count; i++) {
-		free(found->racers[i].rest);
-		free(found->cells[i].runs);
-	}
-	free(found->racers);
-	free(found->cells);
-}
-OWNED_VALUE(struct race_found, race_found_clear)
+struct races {
+	struct race_found *items;
+	size_t count;
+};
 
-static void group_of(const struct report_row *row, char group[GROUP_BYTES])
+static void races_clear(struct races *races)
 {
-	race_group(row->info.values, &row->info.race->per, group, GROUP_BYTES);
+	for (size_t i = 0; i < races->count; i++) {
+		struct race_found *found = &races->items[i];
+
+		for (size_t k = 0; k < found->count; k++) {
+			free(found->racers[k].rest);
+			free(found->racers[k].row.runs);
+		}
+		free(found->racers);
+	}
+	free(races->items);
 }
+OWNED_VALUE(struct races, races_clear)
 
 static double wall_s(const struct report_row *row)
 {
 	const struct result *result = row->info.result;
 
 	return result && isfinite(result->wall_s) ? result->wall_s : 0;
+}
+
+static double row_score(const struct report_row *row)
+{
+	return row_completed(row) ? race_score(row->info.race, row->info.result)
+				  : (double)NAN;
 }
 
 static enum race_outcome row_outcome(const struct report_row *row)
@@ -69,76 +109,113 @@ static enum race_outcome row_outcome(const struct report_row *row)
 	if (failure == FAILURE_OOM)
 		return RACE_OOM;
 	if (!job_state_final(state))
-		return state == JOB_QUEUED ? RACE_OPEN : RACE_ACTIVE;
-	return row_rate(row).value > 0 ? RACE_RAN : RACE_FAILED;
+		return state == JOB_QUEUED && row_heat(row) ? RACE_OPEN
+							    : RACE_ACTIVE;
+	return row_score(row) > 0 ? RACE_RAN : RACE_FAILED;
 }
 
-/* Is one heat before the other? */
-static bool runs_before(const struct racer *a, const struct racer *b)
+/* The race of the heat's group, which may be new. */
+static struct race_found *races_find(struct races *races,
+				     const struct report_row *heat,
+				     struct error *err)
 {
-	return a->order < b->order ||
-	       (!(a->order > b->order) && a->job < b->job);
+	struct race_found *grown;
+	char group[GROUP_BYTES];
+
+	race_group(heat->info.race, heat->info.values, row_cell(heat), group,
+		   sizeof(group));
+	for (size_t i = 0; i < races->count; i++)
+		if (!strcmp(races->items[i].group, group))
+			return &races->items[i];
+	grown = reallocarray(races->items, races->count + 1, sizeof(*grown));
+	if (!grown)
+		return error_null(error_nomem(err, "report"));
+	races->items = grown;
+	grown += races->count++;
+	*grown = (struct race_found){
+		.spec = heat->info.race,
+		.rules = race_rules_of(heat->info.race,
+				       &(struct until_spec){ 0 }),
+	};
+	memcpy(grown->group, group, sizeof(group));
+	return grown;
 }
 
 static int racer_add(struct race_found *found, const struct report_row *heat,
 		     struct error *err)
 {
 	const struct setup *setup = heat->info.setup;
-	struct racer racer = { .heat = heat,
-			       .order = heat->info.race->order,
-			       .job = heat->info.job,
-			       .rest = race_rest(heat->info.values) };
-	size_t at = found->count;
+	struct racer *racer;
 
-	if (!racer.rest)
-		return error_nomem(err, "report");
-	for (; at && runs_before(&racer, &found->racers[at - 1]); at--) {
-		found->racers[at] = found->racers[at - 1];
-		found->cells[at] = found->cells[at - 1];
-	}
-	found->racers[at] = racer;
-	found->cells[at] = (struct race_cell){
-		.needs = race_needs_of(&setup->measure, &setup->layout),
-		.heat = row_outcome(heat),
-		.rate = row_rate(heat).value,
-		.error = race_rate_error(heat->info.result),
-		.cost_s = wall_s(heat) * heat->info.devices,
-	};
-	found->cells[at].needs.rest = racer.rest;
-	found->count++;
-	return 0;
-}
+	if (found->count == found->room) {
+		size_t room = 2 * found->room + 8;
+		struct racer *grown =
+			reallocarray(found->racers, room, sizeof(*grown));
 
-static int racer_add_run(struct race_found *found, const struct report_row *run,
-			 struct error *err)
-{
-	for (size_t i = 0; i < found->count; i++) {
-		struct race_cell *cell = &found->cells[i];
-		struct race_run *grown;
-
-		if (strcmp(row_cell(found->racers[i].heat), row_cell(run)) != 0)
-			continue;
-		grown = reallocarray(cell->runs, cell->runs_count + 1,
-				     sizeof(*grown));
 		if (!grown)
 			return error_nomem(err, "report");
-		cell->runs = grown;
-		grown[cell->runs_count++] = (struct race_run){
-			.round = run->info.repeat,
-			.outcome = row_outcome(run) == RACE_OPEN
-					   ? RACE_ACTIVE
-					   : row_outcome(run),
-			.rate = row_rate(run).value,
-			.cost_s = wall_s(run) * run->info.devices,
-		};
-		return 0;
+		found->racers = grown;
+		found->room = room;
 	}
+	racer = &found->racers[found->count++];
+	*racer = (struct racer){
+		.heat = heat,
+		.rest = race_rest(heat->info.values),
+		.row = { .needs =
+				 race_needs_of(heat->info.race, &setup->measure,
+					       &setup->layout),
+			 .heat = row_outcome(heat),
+			 .rate = row_score(heat),
+			 .error = race_rate_error(heat->info.result),
+			 .cost_s = wall_s(heat) * heat->info.devices },
+	};
+	racer->row.needs.rest = racer->rest;
+	return racer->rest ? 0 : error_nomem(err, "report");
+}
+
+static int compare_racers(const void *a, const void *b)
+{
+	const struct report_row *x = ((const struct racer *)a)->heat,
+				*y = ((const struct racer *)b)->heat;
+
+	if (x->info.race->order < y->info.race->order ||
+	    x->info.race->order > y->info.race->order)
+		return x->info.race->order < y->info.race->order ? -1 : 1;
+	return x->info.job < y->info.job ? -1 : x->info.job > y->info.job;
+}
+
+static struct racer *racer_of_cell(const struct races *races, const char *cell)
+{
+	for (size_t i = 0; i < races->count; i++)
+		for (size_t k = 0; k < races->items[i].count; k++)
+			if (!strcmp(row_cell(races->items[i].racers[k].heat),
+				    cell))
+				return &races->items[i].racers[k];
+	return NULL;
+}
+
+static int racer_add_run(struct racer *racer, const struct report_row *run,
+			 struct error *err)
+{
+	struct race_cell *row = &racer->row;
+	struct race_run *grown =
+		reallocarray(row->runs, row->runs_count + 1, sizeof(*grown));
+
+	if (!grown)
+		return error_nomem(err, "report");
+	row->runs = grown;
+	grown[row->runs_count++] =
+		(struct race_run){ .round = run->info.repeat,
+				   .outcome = row_outcome(run),
+				   .rate = row_score(run),
+				   .cost_s = wall_s(run) * run->info.devices };
 	return 0;
 }
 
-/* The mean rate of the full runs, or that of the heat. */
-static void racer_sum_up(struct racer *racer, const struct race_cell *cell)
+/* The mean of the full runs, or that of the heat. */
+static void racer_sum_up(struct racer *racer)
 {
+	const struct race_cell *cell = &racer->row;
 	double sum = 0;
 
 	for (size_t i = 0; i < cell->runs_count; i++)
@@ -146,9 +223,32 @@ static void racer_sum_up(struct racer *racer, const struct race_cell *cell)
 			sum += cell->runs[i].rate;
 			racer->runs++;
 		}
-	racer->rate = cell->heat == RACE_RAN ? cell->rate : (double)NAN;
+	racer->score = cell->heat == RACE_RAN ? cell->rate : (double)NAN;
 	if (racer->runs)
-		racer->rate = sum / (double)racer->runs;
+		racer->score = sum / (double)racer->runs;
+}
+
+static enum racer_end racer_end_of(const struct race_cell *cell,
+				   enum race_place place)
+{
+	static const enum racer_end of_place[] = {
+		[PLACE_NONE] = END_NONE,           [PLACE_HEAT] = END_HEAT,
+		[PLACE_SMALLER] = END_SMALLER,     [PLACE_FINAL] = END_FINAL,
+		[PLACE_EQUAL] = END_EQUAL,         [PLACE_WINNER] = END_WINNER,
+		[PLACE_FAILED] = END_FINAL_FAILED,
+	};
+
+	switch (cell->heat) {
+	case RACE_OOM:
+		return END_OOM;
+	case RACE_PRUNED:
+		return END_PRUNED;
+	case RACE_OPEN:
+	case RACE_ACTIVE:
+		return END_RUNNING;
+	default:
+		return of_place[place];
+	}
 }
 
 /* The steps of a full run; 0: none is known. */
@@ -168,17 +268,16 @@ static double full_steps(const struct report_rows *runs)
 }
 
 /* What a full run of each cell would have taken, by its heat. */
-static double matrix_hours(const struct race_found *found,
-			   const struct report_rows *runs)
+static double matrix_hours(const struct race_found *found, double steps)
 {
-	double steps = full_steps(runs), sum = 0;
+	double sum = 0;
 
 	for (size_t i = 0; i < found->count; i++) {
 		const struct report_row *heat = found->racers[i].heat;
 		const struct result *result = heat->info.result;
 		double more = 0;
 
-		if (found->cells[i].heat == RACE_RAN && result &&
+		if (found->racers[i].row.heat == RACE_RAN && result &&
 		    result->iteration_ms && steps > result->steps)
 			more = (steps - result->steps) *
 			       result->iteration_ms->median / 1000;
@@ -187,73 +286,62 @@ static double matrix_hours(const struct race_found *found,
 	return sum * found->rules.repeat / 3600;
 }
 
-static int race_find(const struct report_rows *runs,
-		     const struct report_row *first, struct race_found *found,
-		     struct error *err)
+static int race_found_judge(struct race_found *found, struct error *err)
 {
-	const struct race_spec *spec = first->info.race;
-	owned_free enum race_place *places =
-		calloc(runs->count + 1, sizeof(*places));
-	owned_free uint32_t *rounds = calloc(runs->count + 1, sizeof(*rounds));
-	char group[GROUP_BYTES];
+	size_t count = found->count;
+	owned_free struct race_cell *cells = calloc(count, sizeof(*cells));
+	owned_free enum race_place *places = calloc(count, sizeof(*places));
+	owned_free uint32_t *rounds = calloc(count, sizeof(*rounds));
 
-	group_of(first, found->group);
-	found->rules = (struct race_rules){ .margin = spec->margin,
-					    .tie = spec->tie,
-					    .confidence = spec->confidence,
-					    .max = spec->max,
-					    .repeat = spec->repeat,
-					    .budget_s = spec->budget_s };
-	found->racers = calloc(runs->count + 1, sizeof(*found->racers));
-	found->cells = calloc(runs->count + 1, sizeof(*found->cells));
-	if (!places || !rounds || !found->racers || !found->cells)
+	if (!cells || !places || !rounds)
 		return error_nomem(err, "report");
-	ROWS_EACH(row, runs)
-	{
-		if (!row_heat(row))
-			continue;
-		group_of(row, group);
-		if (!strcmp(group, found->group) &&
-		    racer_add(found, row, err) < 0)
-			return -1;
-	}
-	ROWS_EACH(row, runs)
-	{
-		if (row->info.race && !row->info.race->heat &&
-		    racer_add_run(found, row, err) < 0)
-			return -1;
-	}
-	if (race_judge(&found->rules, found->cells, found->count,
-		       &found->verdict, places, rounds, err) < 0)
+	for (size_t i = 0; i < count; i++)
+		cells[i] = found->racers[i].row;
+	if (race_judge(&found->rules, cells, count, &found->verdict, places,
+		       rounds, err) < 0)
 		return -1;
-	for (size_t i = 0; i < found->count; i++) {
-		found->racers[i].place = places[i];
+	for (size_t i = 0; i < count; i++) {
+		found->racers[i].end = racer_end_of(&cells[i], places[i]);
 		found->racers[i].round = rounds[i];
-		racer_sum_up(&found->racers[i], &found->cells[i]);
+		racer_sum_up(&found->racers[i]);
 	}
-	found->spent_h = race_spent(found->cells, found->count) / 3600;
-	found->matrix_h = matrix_hours(found, runs);
+	found->spent_h = race_spent(cells, count) / 3600;
 	return 0;
 }
 
-/* Is the row the first heat of its race? */
-static bool begins_race(const struct report_rows *runs,
-			const struct report_row *row)
+static int races_make(const struct report_rows *runs, struct races *races,
+		      struct error *err)
 {
-	char own[GROUP_BYTES], other[GROUP_BYTES];
+	ROWS_EACH(row, runs)
+	{
+		struct race_found *found;
 
-	if (!row_heat(row))
-		return false;
-	group_of(row, own);
-	for (const struct report_row *before = runs->items; before != row;
-	     before++) {
-		if (!row_heat(before))
+		if (!row_heat(row))
 			continue;
-		group_of(before, other);
-		if (!strcmp(own, other))
-			return false;
+		found = races_find(races, row, err);
+		if (!found || racer_add(found, row, err) < 0)
+			return -1;
 	}
-	return true;
+	for (size_t i = 0; i < races->count; i++)
+		qsort(races->items[i].racers, races->items[i].count,
+		      sizeof(struct racer), compare_racers);
+	ROWS_EACH(row, runs)
+	{
+		struct racer *racer =
+			row->info.race && !row->info.race->heat
+				? racer_of_cell(races, row_cell(row))
+				: NULL;
+
+		if (racer && racer_add_run(racer, row, err) < 0)
+			return -1;
+	}
+	for (size_t i = 0; i < races->count; i++) {
+		if (race_found_judge(&races->items[i], err) < 0)
+			return -1;
+		races->items[i].matrix_h =
+			matrix_hours(&races->items[i], full_steps(runs));
+	}
+	return 0;
 }
 
 /* Sentences. */
@@ -282,41 +370,68 @@ static const struct racer *winner_of(const struct race_found *found)
 	return &found->racers[found->verdict.cell];
 }
 
+static const char *racer_unit(const struct race_found *found,
+			      const struct racer *racer)
+{
+	return race_unit(found->spec, row_rate(racer->heat).unit);
+}
+
+static size_t count_end(const struct race_found *found, enum racer_end end)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < found->count; i++)
+		count += found->racers[i].end == end;
+	return count;
+}
+
 static int say_verdict(const struct race_found *found, struct strings *lines,
 		       struct error *err)
 {
 	const struct racer *winner = winner_of(found);
 	char line[LINE_BYTES], verdict[RACE_TEXT_MAX];
-	const char *unit =
-		winner ? rate_units[row_rate(winner->heat).unit] : "";
-	size_t used = 0, heats = 0;
+	size_t used = 0;
 
-	for (size_t i = 0; i < found->count; i++)
-		heats += found->cells[i].heat != RACE_OPEN &&
-			 found->cells[i].heat != RACE_ACTIVE;
 	if (*found->group)
 		line_add(line, &used, "%s: ", found->group);
 	if (!race_is_over(found)) {
 		line_add(line, &used, "the race is not over: %zu of %zu heats",
-			 heats, found->count);
+			 found->count - count_end(found, END_RUNNING),
+			 found->count);
 		return strings_add(lines, line, err);
 	}
 	race_say_verdict(&found->rules, &found->verdict,
-			 winner ? winner->heat->info.job : 0, verdict,
-			 sizeof(verdict));
+			 winner ? winner->heat->info.job : 0,
+			 winner && found->spec->own ? winner->row.needs.micro
+						    : 0,
+			 verdict, sizeof(verdict));
 	if (winner)
 		line_add(line, &used, "%s, %.6g %s (%llu full run%s): ",
-			 row_cell(winner->heat), winner->rate, unit,
+			 row_cell(winner->heat),
+			 race_shown(found->spec, winner->score),
+			 racer_unit(found, winner),
 			 (unsigned long long)winner->runs,
 			 winner->runs == 1 ? "" : "s");
 	line_add(line, &used, "%s", verdict);
 	return strings_add(lines, line, err);
 }
 
-/* "label: CELL (-0.6 %), CELL ..." of all with that place. */
-static int say_place(const struct race_found *found, enum race_place place,
-		     const char *label, struct strings *lines,
-		     struct error *err)
+/* " (-3.3 %, round 2)": how far behind, and by what it is known. */
+static void say_distance(const struct racer *racer, const struct racer *winner,
+			 char line[LINE_BYTES], size_t *used)
+{
+	line_add(line, used, " (%+.1f %%",
+		 (racer->score / winner->score - 1) * 100);
+	if (!racer->runs)
+		line_add(line, used, ", heat");
+	else if (racer->end == END_FINAL)
+		line_add(line, used, ", round %u", racer->round);
+	line_add(line, used, ")");
+}
+
+/* "label: CELL (-0.6 %), CELL ..." of all that ended so. */
+static int say_end(const struct race_found *found, enum racer_end end,
+		   struct strings *lines, struct error *err)
 {
 	const struct racer *winner = winner_of(found);
 	char line[LINE_BYTES];
@@ -325,48 +440,17 @@ static int say_place(const struct race_found *found, enum race_place place,
 	for (size_t i = 0; i < found->count; i++) {
 		const struct racer *racer = &found->racers[i];
 
-		if (racer->place != place)
+		if (racer->end != end)
 			continue;
-		line_add(line, &used, "%s%s", count++ ? ", " : label,
+		line_add(line, &used, "%s%s",
+			 count++ ? ", " : racer_ends[end].label,
 			 row_cell(racer->heat));
-		if (winner && isfinite(racer->rate) && place != PLACE_FAILED)
-			line_add(line, &used, " (%+.1f %%%s)",
-				 (racer->rate / winner->rate - 1) * 100,
-				 racer->runs ? "" : ", heat");
+		if (winner && isfinite(racer->score) && end != END_FINAL_FAILED)
+			say_distance(racer, winner, line, &used);
 	}
 	if (used >= LINE_BYTES)
-		memcpy(line + LINE_BYTES - 4, "...", 4);
+		snprintf(line + LINE_BYTES - 40, 40, "... (%zu cells)", count);
 	return count ? strings_add(lines, line, err) : 0;
-}
-
-static int say_memory(const struct race_found *found, struct strings *lines,
-		      struct error *err)
-{
-	char line[LINE_BYTES];
-	size_t ran = 0, pruned = 0, failed = 0, used = 0;
-
-	for (size_t i = 0; i < found->count; i++) {
-		ran += found->cells[i].heat == RACE_OOM;
-		pruned += found->cells[i].heat == RACE_PRUNED;
-		failed += found->cells[i].heat == RACE_FAILED;
-	}
-	if (ran)
-		line_add(line, &used,
-			 "out of memory: %zu cell%s; %zu that need%s no less "
-			 "never ran",
-			 ran, ran == 1 ? "" : "s", pruned,
-			 pruned == 1 ? "s" : "");
-	else if (pruned)
-		line_add(line, &used, "never ran: %zu cell%s", pruned,
-			 pruned == 1 ? "" : "s");
-	if (used && strings_add(lines, line, err) < 0)
-		return -1;
-	used = 0;
-	if (failed)
-		line_add(line, &used,
-			 "not judged: %zu cell%s failed or has no rate", failed,
-			 failed == 1 ? "" : "s");
-	return used ? strings_add(lines, line, err) : 0;
 }
 
 static int say_cost(const struct race_found *found, struct strings *lines,
@@ -378,8 +462,10 @@ static int say_cost(const struct race_found *found, struct strings *lines,
 	line_add(line, &used, "device hours: %.3g", found->spent_h);
 	if (race_is_over(found) && found->matrix_h > 0)
 		line_add(line, &used,
-			 "; all cells with repeat: %u take about %.3g",
-			 found->rules.repeat, found->matrix_h);
+			 "; all cells with repeat: %u take about %.3g, so the "
+			 "race saved %.3g",
+			 found->rules.repeat, found->matrix_h,
+			 found->matrix_h - found->spent_h);
 	if (isfinite(found->verdict.differ))
 		line_add(line, &used,
 			 "; heats and full runs differ by up to %.2g %%, and "
@@ -392,45 +478,24 @@ static int say_cost(const struct race_found *found, struct strings *lines,
 int races_lines(const struct report_rows *runs, struct strings *lines,
 		struct error *err)
 {
-	ROWS_EACH(row, runs)
-	{
-		owned(race_found_clear) struct race_found found = { 0 };
+	owned(races_clear) struct races races = { 0 };
 
-		if (!begins_race(runs, row))
-			continue;
-		if (race_find(runs, row, &found, err) < 0 ||
-		    say_verdict(&found, lines, err) < 0 ||
-		    say_place(&found, PLACE_EQUAL, "may be as fast: ", lines,
-			      err) < 0 ||
-		    say_place(&found, PLACE_FINAL, "out in the final: ", lines,
-			      err) < 0 ||
-		    say_place(&found, PLACE_FAILED,
-			      "failed in the final: ", lines, err) < 0 ||
-		    say_place(&found, PLACE_HEAT, "out after the heat: ", lines,
-			      err) < 0 ||
-		    say_memory(&found, lines, err) < 0 ||
-		    say_cost(&found, lines, err) < 0)
+	if (races_make(runs, &races, err) < 0)
+		return -1;
+	for (size_t i = 0; i < races.count; i++) {
+		if (say_verdict(&races.items[i], lines, err) < 0)
+			return -1;
+		for (size_t end = 0; end < RACER_ENDS; end++)
+			if (racer_ends[end].label &&
+			    say_end(&races.items[i], end, lines, err) < 0)
+				return -1;
+		if (say_cost(&races.items[i], lines, err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
 /* JSON. */
-
-static const char *place_name(const struct race_found *found, size_t i)
-{
-	static const char *const names[] = {
-		[PLACE_NONE] = "none",   [PLACE_HEAT] = "heat",
-		[PLACE_FINAL] = "final", [PLACE_FAILED] = "failed",
-		[PLACE_EQUAL] = "equal", [PLACE_WINNER] = "winner",
-	};
-
-	if (found->cells[i].heat == RACE_OOM)
-		return "oom";
-	if (found->cells[i].heat == RACE_PRUNED)
-		return "pruned";
-	return names[found->racers[i].place];
-}
 
 static const char *end_name(const struct race_found *found)
 {
@@ -443,20 +508,22 @@ static const char *end_name(const struct race_found *found)
 	return race_is_over(found) ? names[found->verdict.end] : "running";
 }
 
-static cJSON *racer_json(const struct race_found *found, size_t i, bool *failed)
+static cJSON *racer_json(const struct race_found *found,
+			 const struct racer *racer, bool *failed)
 {
-	const struct racer *racer = &found->racers[i];
 	cJSON *to = cJSON_CreateObject();
 
 	json_add_number(to, "job", (double)racer->heat->info.job, failed);
-	json_add(to, "cell", cJSON_CreateString(row_cell(racer->heat)), failed);
-	json_add(to, "place", cJSON_CreateString(place_name(found, i)), failed);
-	json_add_number(to, "rate", racer->rate, failed);
-	json_add(to, "unit",
-		 cJSON_CreateString(rate_units[row_rate(racer->heat).unit]),
-		 failed);
+	json_add_text(to, "cell", row_cell(racer->heat), failed);
+	json_add_text(to, "place", racer_ends[racer->end].name, failed);
+	json_add_number(to, "rate", race_shown(found->spec, racer->score),
+			failed);
+	json_add_text(to, "unit", racer_unit(found, racer), failed);
 	json_add_number(to, "runs", (double)racer->runs, failed);
 	json_add_number(to, "round", racer->round, failed);
+	json_add_text(to, "why",
+		      racer->heat->info.text ? racer->heat->info.text : "",
+		      failed);
 	return to;
 }
 
@@ -465,8 +532,8 @@ static cJSON *race_json(const struct race_found *found, bool *failed)
 	const struct racer *winner = winner_of(found);
 	cJSON *to = cJSON_CreateObject(), *cells = cJSON_CreateArray();
 
-	json_add(to, "race", cJSON_CreateString(found->group), failed);
-	json_add(to, "end", cJSON_CreateString(end_name(found)), failed);
+	json_add_text(to, "race", found->group, failed);
+	json_add_text(to, "end", end_name(found), failed);
 	json_add_number(to, "winner",
 			winner ? (double)winner->heat->info.job : (double)NAN,
 			failed);
@@ -477,30 +544,25 @@ static cJSON *race_json(const struct race_found *found, bool *failed)
 	json_add_number(to, "rounds", found->verdict.round, failed);
 	json_add_number(to, "spread", found->verdict.spread, failed);
 	json_add_number(to, "margin", found->verdict.width, failed);
+	json_add_number(to, "differ", found->verdict.differ, failed);
 	json_add_number(to, "device_hours", found->spent_h, failed);
 	json_add_number(to, "matrix_device_hours", found->matrix_h, failed);
-	for (size_t i = 0; found->racers && i < found->count; i++)
-		json_add(cells, NULL, racer_json(found, i, failed), failed);
+	for (size_t i = 0; i < found->count; i++)
+		json_add(cells, NULL,
+			 racer_json(found, &found->racers[i], failed), failed);
 	json_add(to, "cells", cells, failed);
 	return to;
 }
 
 cJSON *races_json(const struct report_rows *runs)
 {
+	owned(races_clear) struct races races = { 0 };
 	cJSON *list = cJSON_CreateArray();
-	bool failed = !list;
+	bool failed = !list || races_make(runs, &races, NULL) < 0;
 
-	ROWS_EACH(row, runs)
-	{
-		owned(race_found_clear) struct race_found found = { 0 };
-
-		if (failed || !begins_race(runs, row))
-			continue;
-		failed = race_find(runs, row, &found, NULL) < 0;
-		if (!failed)
-			json_add(list, NULL, race_json(&found, &failed),
-				 &failed);
-	}
+	for (size_t i = 0; !failed && i < races.count; i++)
+		json_add(list, NULL, race_json(&races.items[i], &failed),
+			 &failed);
 	if (!failed)
 		return list;
 	cJSON_Delete(list);

@@ -13,6 +13,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define KEYS_MAX 64  /* of a matrix; further keys are left out */
@@ -26,7 +27,16 @@ struct flat_table {
 	const struct report_rows *rows;
 	const struct report_rows *cells; /* only of JSON */
 	struct strings keys;             /* of the matrix */
-	struct columns shown;            /* of these, the metrics */
+	cJSON *races;                    /* races_json() */
+	struct raced *raced;             /* the cells in them, by label */
+	size_t raced_count;
+	struct columns shown; /* of these, the metrics */
+};
+
+/* A cell of a race, as in races_json(). */
+struct raced {
+	const char *cell;
+	const cJSON *race, *item;
 };
 
 /* Write one value of a row; the first has `first` set. */
@@ -72,6 +82,51 @@ static struct datum json_datum(const cJSON *value, struct strings *list,
 		strings_add(list, text ? text : "", err);
 	}
 	return (struct datum){ .kind = DATUM_LIST, .list = list };
+}
+
+static int compare_raced(const void *a, const void *b)
+{
+	return strcmp(((const struct raced *)a)->cell,
+		      ((const struct raced *)b)->cell);
+}
+
+/* The members of a race, or of a cell in it, as columns "race_NAME". */
+static void put_members(struct writer *to, const cJSON *titles,
+			const cJSON *from, put_value_fn *put)
+{
+	const cJSON *title;
+
+	cJSON_ArrayForEach(title, titles)
+	{
+		owned(strings_clear) struct strings list = { 0 };
+		char name[KEY_SIZE];
+		struct datum datum;
+
+		if (cJSON_IsArray(title))
+			continue;
+		snprintf(name, sizeof(name), "%s%s",
+			 strcmp(title->string, "race") ? "race_" : "",
+			 title->string);
+		datum = json_datum(row_at(from, title->string), &list,
+				   &to->failure);
+		put(to, name, &datum, false);
+	}
+}
+
+/* Only where cells race. */
+static void put_race(struct writer *to, const struct flat_table *table,
+		     const struct report_row *row, put_value_fn *put)
+{
+	const struct raced key = { .cell = row ? row_cell(row) : "" };
+	const struct raced *first = table->raced, *found = NULL;
+
+	if (!table->raced_count)
+		return;
+	if (row && row->info.race)
+		found = bsearch(&key, first, table->raced_count, sizeof(*first),
+				compare_raced);
+	put_members(to, first->race, found ? found->race : NULL, put);
+	put_members(to, first->item, found ? found->item : NULL, put);
 }
 
 /* The titles (row: NULL), or the values of a row. */
@@ -121,6 +176,7 @@ static void put_flat(struct writer *to, const struct flat_table *table,
 						: NAN);
 		put(to, metric, &datum, false);
 	}
+	put_race(to, table, row, put);
 }
 
 /* Add the keys of a matrix, in the order of the rows. */
@@ -150,8 +206,29 @@ static int find_keys(const cJSON *values, const char *prefix, int depth,
 	return 0;
 }
 
+static int flat_init_races(struct flat_table *table, struct error *err)
+{
+	const cJSON *race, *item;
+
+	table->races = races_json(table->rows);
+	table->raced = calloc(table->rows->count + 1, sizeof(*table->raced));
+	if (!table->races || !table->raced)
+		return error_nomem(err, "report");
+	cJSON_ArrayForEach(race, table->races)
+	{
+		cJSON_ArrayForEach(item, row_at(race, "cells"))
+			table->raced[table->raced_count++] =
+			(struct raced){ row_text(item, "cell"), race, item };
+	}
+	qsort(table->raced, table->raced_count, sizeof(*table->raced),
+	      compare_raced);
+	return 0;
+}
+
 static int flat_init(struct flat_table *table, struct error *err)
 {
+	if (flat_init_races(table, err) < 0)
+		return -1;
 	ROWS_EACH(row, table->rows)
 	{
 		if (find_keys(row->info.values, "", 1, &table->keys, err) < 0)
@@ -177,6 +254,8 @@ static int report_put(const struct report_about *about,
 	if (flat_init(&table, &to.failure) == 0)
 		put(&to, &table);
 	strings_clear(&table.keys);
+	free(table.raced);
+	cJSON_Delete(table.races);
 	return writer_end(&to, err);
 }
 
@@ -324,10 +403,9 @@ static void json_row(struct writer *to, const struct report_row *row)
 		codec_encode(&report_row_schema, row, to->out, &to->failure);
 }
 
-static void json_races(struct writer *to, const struct report_rows *rows)
+static void json_races(struct writer *to, const cJSON *races)
 {
-	owned(cJSON_Delete) cJSON *races = races_json(rows);
-	char *text = races ? cJSON_PrintUnformatted(races) : NULL;
+	char *text = cJSON_PrintUnformatted(races);
 
 	if (!text) {
 		error_nomem(&to->failure, "report");
@@ -370,7 +448,7 @@ static void report_json_put(struct writer *to, const struct flat_table *table)
 		between = ",\n";
 	}
 	writer_raw(to, "\n]");
-	json_races(to, table->rows);
+	json_races(to, table->races);
 	writer_raw(to, "}\n");
 }
 

@@ -405,13 +405,36 @@ static int check_nodes(struct sweep *sweep, const struct cell_order *order,
 			   nodes, most, most);
 }
 
-static int check_all_nodes(struct sweep *sweep, struct error *err)
+/* A cell that would race runs for the winner of the race that it follows; a
+ * race itself follows nothing.
+ */
+static int check_races(struct sweep *sweep, const struct cell_order *order,
+		       struct error *err)
+{
+	const struct value *race;
+
+	if (sweep_set_values(sweep, order->cell, err) < 0)
+		return -1;
+	race = sweep->values[KEY_RACE];
+	if (!race)
+		return 0;
+	if (sweep_set_values(sweep, order->before, err) < 0)
+		return -1;
+	return sweep->values[KEY_RACE]
+		       ? 0
+		       : value_error(race, err,
+				     "not valid in a cell that follows one "
+				     "without race: a race has its own order");
+}
+
+static int check_orders(struct sweep *sweep, struct error *err)
 {
 	const struct cell_order *orders = sweep->orders;
 
 	for (size_t i = 0; i < sweep->order_count; i++)
 		if ((!i || orders[i].cell != orders[i - 1].cell) &&
-		    check_nodes(sweep, &orders[i], err) < 0)
+		    (check_nodes(sweep, &orders[i], err) < 0 ||
+		     check_races(sweep, &orders[i], err) < 0))
 			return -1;
 	return 0;
 }
@@ -439,5 +462,5 @@ int cell_order_cells(struct sweep *sweep, struct error *err)
 	}
 	if (sweep->order_count && check_circles(sweep, err) < 0)
 		return -1;
-	return check_all_nodes(sweep, err);
+	return check_orders(sweep, err);
 }

@@ -157,7 +157,6 @@ static int read_axis(struct sweep *sweep, const struct value *matrix,
 	size_t count;
 
 	axis->key = value_key(matrix, index);
-	axis->list = list;
 	if (expand_key_reserved(axis->key))
 		return value_key_error(matrix, index, err,
 				       "this key is not valid in a matrix");
@@ -304,10 +303,11 @@ int expand_includes(struct sweep *sweep, struct error *err)
 
 	if (read_maps(sweep, value_get(root, "include"), &sweep->includes,
 		      &sweep->include_count, err) < 0 ||
-	    add_flagperf(sweep, err) < 0)
+	    add_flagperf(sweep, err) < 0 || micro_ladder_expand(sweep, err) < 0)
 		return -1;
 	sweep->included = calloc((sweep->include_count + 1) *
-					 (vendors ? vendors->count : 1),
+					 (vendors ? vendors->count : 1) *
+					 (sweep->rung_count + 1),
 				 sizeof(*sweep->included));
 	if (!sweep->included)
 		return sweep_nomem(sweep, err);
@@ -316,13 +316,17 @@ int expand_includes(struct sweep *sweep, struct error *err)
 		size_t count = vendors && !layer_value(include, KEY_VENDOR)
 				       ? vendors->count
 				       : 0;
+		size_t rungs = micro_ladder_rungs(sweep, include);
 
 		for (size_t k = 0; k < count || k < 1; k++)
-			sweep->included[sweep->included_count++] =
-				(struct included){
-					count ? &vendors->layers[k] : NULL,
-					include,
-				};
+			for (size_t r = 0; r < rungs || r < 1; r++)
+				sweep->included[sweep->included_count++] =
+					(struct included){
+						count ? &vendors->layers[k]
+						      : NULL,
+						include,
+						rungs ? &sweep->rungs[r] : NULL,
+					};
 	}
 	return 0;
 }
@@ -480,5 +484,7 @@ int expand_varying(struct sweep *sweep, struct error *err)
 								   pair->path)))
 				add_varying(sweep, pair->path);
 		}
+	if (sweep->ladder)
+		add_varying(sweep, KEY_BATCH_MICRO);
 	return 0;
 }

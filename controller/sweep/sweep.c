@@ -51,6 +51,8 @@ void sweep_free(struct sweep *sweep)
 	free(sweep->kinds);
 	free(sweep->drops);
 	free(sweep->orders);
+	layers_free(sweep->rungs, sweep->rung_count);
+	document_free(sweep->ladder);
 	paths_free(sweep->paths);
 	catalog_free(sweep->own);
 	cJSON_Delete(sweep->described);
@@ -154,6 +156,8 @@ int sweep_set_values(struct sweep *sweep, size_t cell, struct error *err)
 		if (included->vendor)
 			apply(sweep->values, included->vendor);
 		apply(sweep->values, included->include);
+		if (included->rung)
+			apply(sweep->values, included->rung);
 	} else {
 		size_t below = sweep->product, rest = cell;
 

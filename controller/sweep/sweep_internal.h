@@ -18,18 +18,19 @@ struct cell_order {
 
 /* One key of the matrix and its entries. */
 struct axis {
-	const struct value *list;
 	const char *key;
 	struct overlay *layers;
 	size_t count;
 };
 
 /* A cell of an include. With a list of vendors at the top level there is one
- * per vendor, unless the include names a vendor.
+ * per vendor, unless the include names a vendor; with `batch.micro: fit`, one
+ * per rung.
  */
 struct included {
 	const struct overlay *vendor; /* applied before the include, or NULL */
 	const struct overlay *include;
+	const struct overlay *rung; /* applied after it, or NULL */
 };
 
 enum why {
@@ -77,6 +78,10 @@ struct sweep {
 	struct overlay *excludes;
 	const struct value **exclude_values;
 	size_t exclude_count;
+	/* Of micro_ladder.c; NULL: no cell has `batch.micro: fit`. */
+	struct document *ladder;
+	struct overlay *rungs;
+	size_t rung_count;
 	size_t product; /* cells of the matrix; then come those of includes */
 	struct cells cells;
 	const struct value **values; /* of the current cell */
@@ -124,6 +129,17 @@ int expand_matrix(struct sweep *sweep, struct error *err);
 int expand_includes(struct sweep *sweep, struct error *err);
 int expand_excludes(struct sweep *sweep, struct error *err);
 int expand_varying(struct sweep *sweep, struct error *err);
+
+/* micro_ladder.c */
+
+/* After the layers are read: make the rungs, and an axis of them if the matrix
+ * asks for it.
+ */
+int micro_ladder_expand(struct sweep *sweep, struct error *err);
+
+/* How many rungs an include has; 0: it does not ask for them. */
+size_t micro_ladder_rungs(const struct sweep *sweep,
+			  const struct overlay *include);
 
 /* cell_order.c */
 

@@ -116,6 +116,11 @@ static const struct schema until_spec_schema = SCHEMA(until_spec,
 	FIELD_OPTIONAL(until_spec, confidence),
 	FIELD_OPTIONAL(until_spec, max));
 
+const char *const race_figures[] = {
+	"rate", "mfu", "hfu", "iteration_ms_median", "memory_mib",
+	"joules_per_token", "loss_last", NULL
+};
+
 const struct schema race_spec_schema = SCHEMA(race_spec,
 	FIELD_OPTIONAL(race_spec, heat),
 	FIELD_OPTIONAL(race_spec, steps),
@@ -126,6 +131,12 @@ const struct schema race_spec_schema = SCHEMA(race_spec,
 	FIELD_OPTIONAL(race_spec, repeat),
 	FIELD_OPTIONAL(race_spec, budget_s),
 	FIELD_OPTIONAL(race_spec, order),
+	FIELD_OPTIONAL(race_spec, sized),
+	FIELD_(race_spec, figure, FIELD_ENUM, .names = race_figures,
+	       .optional = true),
+	FIELD_OPTIONAL(race_spec, least),
+	FIELD_OPTIONAL(race_spec, fit),
+	FIELD_OPTIONAL(race_spec, own),
 	FIELD_OPTIONAL(race_spec, per));
 
 const struct schema job_spec_schema = SCHEMA(job_spec,

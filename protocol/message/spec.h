@@ -183,14 +183,24 @@ struct race_spec {
 	uint32_t steps; /* steady steps of a heat; 0: the cell does not race */
 	double margin;  /* shares */
 	double tie;
-	double confidence;  /* such as 0.95 */
-	uint32_t max;       /* full runs of a cell in the final */
-	uint32_t repeat;    /* full runs of the winner */
-	double budget_s;    /* device seconds; 0: none */
-	double order;       /* of the heats, ascending: the estimated memory */
+	double confidence; /* such as 0.95 */
+	uint32_t max;      /* full runs of a cell in the final */
+	uint32_t repeat;   /* full runs of the winner */
+	double budget_s;   /* device seconds; 0: none */
+	double order;      /* of the heats, ascending: the estimated memory */
+	bool sized;        /* in bytes of a device */
+	uint32_t figure;   /* of race_figures: what is compared */
+	bool least;        /* the smallest one wins */
+	bool fit; /* a rung of a ladder of micro batches (race_rules.h) */
+	bool own; /* its ladder is a race of its own */
 	struct strings per; /* keys whose values separate races */
 };
 extern const struct schema race_spec_schema;
+
+/* The figures of a result that cells can race for, as reports name them; NULL
+ * ends the list.
+ */
+extern const char *const race_figures[];
 
 struct job_spec {
 	char *sweep;     /* the sweep's name */

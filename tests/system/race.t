@@ -44,10 +44,10 @@ matrix:
 command: [/tool, steps, "12", "\${ms}"]
 END
 must submit "$BED/known.yaml"
-must wait_for "[[ \$(job_get 1 .state) == completed ]]" 60
 run cli jobs --sweep 1
 ok 'grep -q "waits for its turn in the race" "$BED/out"' \
 	"a heat that is not started says why"
+must wait_for "[[ \$(job_get 1 .state) == completed ]]" 60
 must controller_kill
 must controller_up
 must nodes_up 2 20
@@ -78,6 +78,20 @@ is "$(jq -r '[.cells[] | "\(.cell) \(.repeats.runs)"] | join(", ")' "$BED/out")"
 	"ms=40 1, ms=20 3, ms=90 1" "a heat is no repeat of its cell"
 ok 'jq -e ".races[0] | .device_hours < .matrix_device_hours" "$BED/out" >/dev/null' \
 	"it took fewer device hours than all cells in full"
+
+run cli report 1 --format csv
+is "$(head -1 "$BED/out" | tr -d '\r' | tr , '\n' | grep '^race' | tr '\n' ' ')" \
+	"race race_end race_winner race_bound race_confidence race_finalists race_rounds race_spread race_margin race_differ race_device_hours race_matrix_device_hours race_job race_cell race_place race_rate race_unit race_runs race_round race_why " \
+	"CSV has columns of the race"
+ok 'grep -q ",ms=20,winner,[0-9.]*,token/p/s,3,0," "$BED/out"' \
+	"and in them what JSON has"
+sed '/^race:/d' "$BED/known.yaml" >"$BED/plain.yaml"
+run cli report 1 --format json
+key=$(jq -r '.rows[] | select(.job == 4).provenance.cell_key' "$BED/out")
+run cli plan "$BED/plain.yaml" --format json
+is "$key" \
+	"$(jq -r '.kept[] | select(.cell == "ms=20") | .key' "$BED/out")" \
+	"a full run is what the cell is without a race"
 
 # What needs more memory than a cell that ran out never runs.
 cat >"$BED/memory.yaml" <<END
@@ -112,10 +126,84 @@ is "$(jobs_get 3 '[.[] | select(.from)] | length')" 3 "its heats are reused"
 is "$(jobs_get 3 '[.[] | select(.from | not)] | length')" 3 \
 	"the final is run"
 
+# A long run of the winner, in the same file; the shortest step wins. A heat
+# that failed is run again by a person.
+cat >"$BED/chain.yaml" <<END
+sweep: chain
+framework: cpu
+image: $TOOL_IMAGE
+retries: 0
+race: {steps: 3, max: 2, figure: iteration_ms_median, order: least}
+matrix:
+  layout:
+    - {ms: 60}
+    - {ms: 30}
+    - {ms: 15, needs: ["$BED/there"]}
+  phase:
+    - {phase: race, n: 8}
+    - {phase: train, n: 4, after: {phase: race}}
+    - {phase: test, n: 3, after: {phase: train}}
+command: [/tool, steps, "\${n}", "\${ms}"]
+END
+# ended CELL: "state failure" of its jobs, with its text if that is not a failure
+ended()
+{
+	jobs_get "$SWEEP" "sort_by(.job) | .[] | select(.cell | test(\"$1\")) |
+		\"\\(.state) \\(.failure // \"-\")\"" | tr '\n' ' '
+}
+must submit "$BED/chain.yaml"
+run cli jobs --sweep "$SWEEP"
+must wait_sweep "$SWEEP" 120
+is "$(ended 'ms=30.*phase=train')" "completed - " "the winner runs on"
+is "$(ended 'ms=30.*phase=test')" "completed - " "and what follows it"
+is "$(ended 'ms=60.*phase=train')$(ended 'ms=60.*phase=test')" \
+	"completed pruned completed pruned " "the others do not"
+like "$(jobs_get "$SWEEP" '.[] | select(.cell | test("ms=60.*phase=test")).text')" \
+	"^not run: lost the race, which was won by job [0-9]+ .*ms=30" \
+	"and name the winner"
+is "$(ended 'ms=15.*phase=race')" "failed preflight " "a heat failed"
+touch "$BED/there"
+run cli retry "$SWEEP"
+must wait_sweep "$SWEEP" 120
+is "$(ended 'ms=15.*phase=race' | cut -d ' ' -f 1-4)" \
+	"completed - completed -" "it runs again, and then in full"
+is "$(verdict "$SWEEP" | wc -l)" 2 "with a verdict of its own"
+run cli report "$SWEEP" --format json
+like "$(jq -r '.races[0].cells[] | select(.place == "winner") | "\(.cell) \(.unit) \(.rate)"' "$BED/out")" \
+	"ms=15.* iteration_ms_median 1[5-9]" "which has another winner"
+
+# The largest micro batch that runs.
+cat >"$BED/fit.yaml" <<END
+sweep: fit
+framework: cpu
+model: gpt-nano
+batch: {micro: fit}
+command: [/trainer, --micro-batch, "\${batch.micro}", --steps, "12",
+  --device-memory, "40"]
+END
+run cli submit --wait "$BED/fit.yaml"
+is "$rc" 0 "the largest micro batch is looked for"
+SWEEP=$((SWEEP + 1))
+like "$(verdict "$SWEEP")" \
+	"^micro batch [0-9]+ is the largest that runs, of those that were tried" \
+	"and found"
+fits=$(verdict "$SWEEP" | cut -d ' ' -f 3)
+is "$(jobs_get "$SWEEP" '[.[] | select(.repeat == 1).cell] | join(" ")')" \
+	"batch.micro=$fits" "it alone runs in full"
+is "$(jobs_get "$SWEEP" "[.[] | select(.failure == \"oom\") | .cell |
+	ltrimstr(\"batch.micro=\") | tonumber | select(. <= $fits)] | length")" \
+	0 "what is larger does not run"
+ok '(( $(jobs_get "$SWEEP" "[.[] | select(.failure != \"pruned\")] | length") < 16 ))' \
+	"most of the others are not tried"
+
 # What a plan tells of it.
 run cli plan "$BED/memory.yaml"
 like "$(cat "$BED/out")" "4 heats of 4 steady steps, one after the other, from batch.micro=1 to batch.micro=32; then full runs of those within 25 %, and at least 1 of the winner" \
 	"a plan has the heats"
+like "$(cat "$BED/out")" "   1  batch.micro=1 +[0-9.]+ +[0-9.]+ ?m?s +3" \
+	"in their order, with memory, the time of earlier ones, and what they settle"
+like "$(cat "$BED/out")" "its heats take about .*, by those of 3 cells" \
+	"and the time of all"
 like "$(cat "$BED/out")" "where one cell runs out of memory, up to 3 others never run" \
 	"and what may never run"
 

@@ -173,6 +173,73 @@ static void test_final(void)
 	   "and each has its place");
 }
 
+/* The heats of a ladder of 16 micro batches, of which 11 is the largest that
+ * runs; with a second ladder, in which 3 is.
+ */
+static void test_ladder(void)
+{
+	static const uint32_t tried[] = { 1, 2, 4, 8, 16, 12, 10, 11 };
+	struct table table = { 0 };
+	struct race_judgement to = { 0 };
+	struct race_rules once = rules;
+	enum race_place places[CELLS];
+	size_t heats = 0, wrong = 0, pruned = 0;
+
+	once.repeat = 1;
+	for (uint32_t micro = 1; micro <= 16; micro++)
+		add_cell(&table,
+			 (struct race_needs){ .micro = micro, .fit = true });
+	while ((to = judge(&table, &once)).action != RACE_RUN) {
+		struct race_cell *cell = &table.cells[to.cell];
+
+		if (to.action == RACE_PRUNE) {
+			cell->heat = RACE_PRUNED;
+			pruned++;
+			continue;
+		}
+		if (to.action != RACE_HEAT || heats == 8)
+			break;
+		wrong += cell->needs.micro != tried[heats++];
+		cell->heat = cell->needs.micro <= 11 ? RACE_RAN : RACE_OOM;
+		/* The largest is not the fastest. */
+		cell->rate = 100.0 / cell->needs.micro;
+	}
+	ok(heats == 8 && !wrong && pruned == 8,
+	   "a ladder is doubled, then halved");
+	ok(to.action == RACE_RUN && table.cells[to.cell].needs.micro == 11,
+	   "the largest that runs does so in full");
+	add_run(&table, to.cell, 1, 9);
+	race_judge(&once, table.cells, table.count, &to, places, NULL, NULL);
+	ok(to.action == RACE_OVER && to.end == RACE_WON && to.cell == 10 &&
+		   places[7] == PLACE_SMALLER && places[11] == PLACE_NONE,
+	   "once: it has no rival");
+	table.runs[10][0].outcome = RACE_OOM;
+	to = judge(&table, &once);
+	ok(to.action == RACE_RUN && table.cells[to.cell].needs.micro == 10,
+	   "if it runs out of memory then, the next one does");
+
+	table = (struct table){ 0 };
+	for (uint32_t micro = 1; micro <= 3; micro++)
+		for (uint32_t tp = 1; tp <= 2; tp++) {
+			struct race_cell *cell =
+				add_cell(&table,
+					 (struct race_needs){ .micro = micro,
+							      .tp = tp,
+							      .fit = true });
+
+			cell->heat = micro <= tp ? RACE_RAN : RACE_OOM;
+			cell->rate = 100;
+		}
+	table.cells[0].heat = RACE_FAILED; /* micro 1, TP 1 */
+	table.cells[2].heat = RACE_OPEN;
+	to = judge(&table, &once);
+	ok(to.action == RACE_PRUNE && to.cell == 2 && to.because == 0,
+	   "what fails with one micro batch is not tried with a larger one");
+	table.cells[2].heat = RACE_PRUNED;
+	to = judge(&table, &once);
+	ok(to.action == RACE_RUN && to.cell == 3, "each ladder is its own");
+}
+
 /* `until` repeats the winner alone. */
 static void test_until(void)
 {
@@ -195,7 +262,7 @@ static void test_until(void)
 	ok(to.action == RACE_RUN && to.round == 4, "nor are three");
 	add_run(&table, 0, 4, 98);
 	to = judge(&table, &precise);
-	ok(to.action == RACE_OVER && to.cell == 0 && to.round == 2,
+	ok(to.action == RACE_OVER && to.cell == 0 && to.round == 4,
 	   "four are the most that are allowed");
 }
 
@@ -505,6 +572,7 @@ int main(void)
 	test_heats();
 	test_final();
 	test_until();
+	test_ladder();
 	test_ends();
 	for (size_t i = 0; i < sizeof(noises) / sizeof(noises[0]); i++)
 		test_races(&noises[i]);

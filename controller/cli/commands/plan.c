@@ -228,7 +228,73 @@ static void print_totals(struct cli *cli, const struct sweep *sweep)
 	fputc('\n', cli->out);
 }
 
-static void plan_print_races(struct cli *cli, const cJSON *plan)
+/* The heats of a race in their order. */
+static int plan_print_heats(struct cli *cli, const cJSON *race,
+			    const struct reply_plan *placed, struct error *err)
+{
+	static const struct column columns[] = {
+		{ "HEAT", true },
+		{ "CELL", false },
+		{ "MEMORY (GIB)", true },
+		{ "TIME", true },
+		{ "NEVER RUN IF IT RUNS OUT", true },
+		{ NULL, false },
+	};
+	owned(table_clear) struct table table = { .columns = columns };
+	const cJSON *heat;
+	int number = 1;
+
+	cJSON_ArrayForEach(heat, row_at(race, "order"))
+	{
+		double memory = row_double(heat, "memory_gib");
+		size_t index = (size_t)row_double(heat, "index");
+		const struct plan_cell *cell =
+			placed && index < placed->cells_count
+				? &placed->cells[index]
+				: NULL;
+
+		table_cell(&table, PLAIN, "%d", number++);
+		table_text(&table, row_text(heat, "cell"));
+		if (isfinite(memory))
+			table_cell(&table, PLAIN, "%.2f", memory);
+		else
+			table_text(&table, "?");
+		table_text(&table,
+			   cell && cell->runs
+				   ? human_time((int64_t)cell->time_ms).text
+				   : "?");
+		table_cell(&table, PLAIN, "%.0f", row_double(heat, "prunable"));
+		if (number > PLAN_TEXT_ROWS)
+			break;
+	}
+	return cli_print_table(cli, "\n", &table, NULL, err);
+}
+
+/* The time of all heats, as far as these cells had heats before. */
+static void plan_print_heats_time(struct cli *cli, const cJSON *race,
+				  const struct reply_plan *placed)
+{
+	double sum = 0, known = 0, heats = row_double(race, "heats");
+	const cJSON *heat;
+
+	cJSON_ArrayForEach(heat, row_at(race, "order"))
+	{
+		size_t index = (size_t)row_double(heat, "index");
+
+		if (placed && index < placed->cells_count &&
+		    placed->cells[index].runs) {
+			sum += placed->cells[index].time_ms;
+			known++;
+		}
+	}
+	if (known > 0)
+		fprintf(cli->out,
+			"its heats take about %s, by those of %.0f cells\n",
+			human_time((int64_t)(sum * heats / known)).text, known);
+}
+
+static int plan_print_races(struct cli *cli, const cJSON *plan,
+			    const struct reply_plan *placed, struct error *err)
 {
 	const cJSON *race;
 
@@ -236,19 +302,26 @@ static void plan_print_races(struct cli *cli, const cJSON *plan)
 	{
 		const char *group = row_text(race, "race");
 		double prunable = row_double(race, "prunable");
+		bool ladder = cJSON_IsTrue(row_at(race, "ladder"));
 		char clean[1000];
 
+		if (plan_print_heats(cli, race, placed, err) < 0)
+			return -1;
 		fprintf(cli->out,
-			"race%s%s: %.0f heats of %.0f steady steps, one after "
+			"race%s%s: %s%.0f heats of %.0f steady steps, one "
+			"after "
 			"the other, ",
 			*group ? " " : "", escape(group, clean, sizeof(clean)),
-			row_double(race, "heats"), row_double(race, "steps"));
+			ladder ? "some of " : "", row_double(race, "heats"),
+			row_double(race, "steps"));
 		fprintf(cli->out, "from %s",
 			escape(row_text(race, "first"), clean, sizeof(clean)));
+		fprintf(cli->out, " to %s; then full runs of those ",
+			escape(row_text(race, "last"), clean, sizeof(clean)));
+		if (ladder)
+			fputs("that are the largest that run, ", cli->out);
 		fprintf(cli->out,
-			" to %s; then full runs of those within %g %%, and at "
-			"least %.0f of the winner\n",
-			escape(row_text(race, "last"), clean, sizeof(clean)),
+			"within %g %%, and at least %.0f of the winner\n",
 			row_double(race, "margin") * 100,
 			row_double(race, "repeat"));
 		if (prunable > 0)
@@ -256,7 +329,9 @@ static void plan_print_races(struct cli *cli, const cJSON *plan)
 				"where one cell runs out of memory, up to %.0f "
 				"others never run\n",
 				prunable);
+		plan_print_heats_time(cli, race, placed);
 	}
+	return 0;
 }
 
 /* The number of cells whose log format must be detected. */
@@ -346,8 +421,9 @@ static int plan_text_print(struct cli *cli, const cJSON *plan,
 	    print_notes(cli, plan, err) < 0 ||
 	    print_refused(cli, plan, forecast, err) < 0)
 		return -1;
+	if (plan_print_races(cli, plan, forecast->reply, err) < 0)
+		return -1;
 	print_totals(cli, sweep);
-	plan_print_races(cli, plan);
 	print_logs(cli, plan);
 	if (sweep_totals(sweep)->kept)
 		print_forecast(cli, forecast);
