@@ -95,7 +95,23 @@ static void submit(struct world *world)
 		world->kinds[id] = kind;
 }
 
-/* The cells of a race, whose number separates it from others. */
+/* Forget the jobs of a race that could not be submitted. */
+static void undo_race(struct world *world, uint64_t first, uint64_t end,
+		      const struct store_mark *mark)
+{
+	for (uint64_t id = first; id < end; id++) {
+		struct job *job = job_find(world->parts.table, id);
+
+		if (job)
+			job_forget(job);
+		race_undo_submit(world->jobs, SIM_SWEEP, id);
+	}
+	store_undo(world->store, mark);
+}
+
+/* The cells of a race, whose number separates it from others, and behind each
+ * one that runs if it wins.
+ */
 static void submit_race(struct world *world)
 {
 	uint64_t *state = &world->random;
@@ -104,6 +120,7 @@ static void submit_race(struct world *world)
 	struct store_mark mark = store_mark(world->store);
 	owned(cJSON_Delete) cJSON *values = cJSON_CreateObject();
 	char *per = (char *)"race";
+	struct after_spec after = { 0 };
 	struct job_spec spec = {
 		.sweep = (char *)"s",
 		.cell = (char *)"x=1",
@@ -133,19 +150,23 @@ static void submit_race(struct world *world)
 		spec.race.order = (double)random_below(state, 3);
 		world_trace(world, "submit heat %lu of race %lu",
 			    (unsigned long)id, (unsigned long)first);
-		if (job_submit(world->jobs, SIM_SWEEP, id, &spec, NULL) == 0)
-			continue;
-		for (uint64_t done = first; done <= id; done++) {
-			struct job *job = job_find(world->parts.table, done);
-
-			if (job)
-				job_forget(job);
-			race_undo_submit(world->jobs, SIM_SWEEP, done);
+		if (job_submit(world->jobs, SIM_SWEEP, id, &spec, NULL) < 0) {
+			undo_race(world, first, id + 1, &mark);
+			return;
 		}
-		store_undo(world->store, &mark);
-		return;
 	}
-	world->submitted += (uint32_t)(end - first);
+	spec.race = (struct race_spec){ 0 };
+	spec.after = &after;
+	spec.after_count = 1;
+	spec.same_nodes = true;
+	for (uint64_t id = end; id < end + (end - first); id++) {
+		after.job = first + (id - end);
+		if (job_submit(world->jobs, SIM_SWEEP, id, &spec, NULL) < 0) {
+			undo_race(world, first, id + 1, &mark);
+			return;
+		}
+	}
+	world->submitted += 2 * (uint32_t)(end - first);
 	if (first < SIM_KINDS)
 		world->kinds[first] = KIND_RACE;
 }

@@ -222,6 +222,8 @@ struct race_seen {
 	double order[SIM_RACE_MAX];
 	size_t count;
 	uint32_t verdicts;
+	uint64_t heats[SIM_RACE_MAX]; /* their jobs */
+	uint32_t followers, again;    /* that completed; that were retried */
 };
 
 static int count_verdict(const struct event_row *row, void *arg)
@@ -261,6 +263,7 @@ static void race_seen_heat(struct race_seen *race, const struct job_row *row,
 	}
 	race->order[at] = spec->race.order;
 	race->index[at] = row->cell_index;
+	race->heats[race->count - 1] = row->id;
 	race->cells[at] = (struct race_cell){
 		.needs = { .micro = spec->measure.micro_batch, .rest = "" },
 		.heat = outcome_seen(row),
@@ -290,6 +293,18 @@ static void race_seen_run(struct race_seen *race, const struct job_row *row)
 	}
 }
 
+/* A job behind a heat of the race that is read. */
+static void race_seen_follower(struct race_seen *race,
+			       const struct job_row *row, uint64_t before)
+{
+	for (size_t i = 0; i < race->count; i++)
+		if (race->heats[i] == before) {
+			race->again += row->first_attempt > 1;
+			race->followers += row->state == JOB_COMPLETED &&
+					   row->failure != FAILURE_PRUNED;
+		}
+}
+
 static int race_seen_row(const struct job_row *row, void *arg)
 {
 	struct race_seen *race = arg;
@@ -308,6 +323,8 @@ static int race_seen_row(const struct job_row *row, void *arg)
 		store_events(race->world->store, row->id, 0, 0, count_verdict,
 			     race, NULL);
 	}
+	if (!spec.race.steps && spec.after_count == 1)
+		race_seen_follower(race, row, spec.after[0].job);
 	codec_clear(&job_spec_schema, &spec);
 	return 0;
 }
@@ -330,6 +347,10 @@ static void check_race(struct world *world, uint64_t number)
 	if (to.action == RACE_PRUNE || to.action == RACE_HEAT ||
 	    (ran == 1 && to.action != RACE_OVER))
 		world_wrong(world, "race %" PRIu64 " is not over", number);
+	/* A person's retry may let another one win. */
+	if (race.followers > 1 && !race.again)
+		world_wrong(world, "race %" PRIu64 ": %u followers ran", number,
+			    race.followers);
 	if (!race.verdicts)
 		world_wrong(world, "race %" PRIu64 " has no verdict", number);
 }
