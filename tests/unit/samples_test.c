@@ -6,7 +6,6 @@
  * extractor.
  */
 #include "controller/catalog/catalog.h"
-#include "controller/results/formula.h"
 #include "controller/results/rules/rule.h"
 #include "protocol/base/file.h"
 #include "tests/tap.h"
@@ -16,7 +15,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <math.h>
 
 #define MADE_UP "tests/samples/log-variants"
 

@@ -327,12 +327,18 @@ static enum meaning_steps find_step(struct meaning *meaning, uint64_t *step)
 
 /* Clocks. */
 
-/* The clock of the line that is read, or of its prefix. */
+/* The clock of the line that is read, or of its prefix: who collects lines may
+ * hold them back.
+ */
 static double line_printed(struct meaning *meaning)
 {
-	return isnan(meaning->stamp) ? line_clock(meaning->text, meaning->size,
-						  &meaning->found.fractions)
-				     : meaning->stamp;
+	double own = line_clock(meaning->text, meaning->size,
+				&meaning->found.fractions);
+
+	if (isfinite(own) || isnan(meaning->stamp))
+		return own;
+	meaning->found.fractions |= meaning->stamp != floor(meaning->stamp);
+	return meaning->stamp;
 }
 
 static int keep_clock(struct meaning *meaning, uint64_t step, double seconds,
@@ -700,7 +706,6 @@ int meaning_read(struct meaning *meaning, struct fields *names,
 	meaning->size = size;
 	meaning->stamp = stamp;
 	meaning->rank = rank;
-	meaning->found.fractions |= isfinite(stamp) && stamp != floor(stamp);
 	meaning->rc = 0;
 	meaning->line.flush = end_record;
 	meaning->line.flush_arg = meaning;
