@@ -88,27 +88,27 @@ static double number_convert(const char *text, size_t size)
 					 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
 					 1e18, 1e19, 1e20, 1e21, 1e22 };
 	uint64_t digits = 0;
-	size_t count = 0;
+	size_t count = 0, at = *text == '-' || *text == '+';
 	int shift = 0, power = 0; /* of ten, to the right; of the exponent */
-	bool dot = false, exponent = false, below = false;
+	bool below;
 
-	for (size_t i = 0; i < size; i++) {
-		char c = text[i];
-
-		if (c >= '0' && c <= '9' && exponent) {
-			power = power < 1000 ? power * 10 + (c - '0') : power;
-		} else if (c >= '0' && c <= '9') {
-			digits = digits * 10 + (uint64_t)(c - '0');
-			count += count || c != '0';
-			shift += dot;
-		} else if (c == '-') {
-			below = exponent;
-		} else {
-			dot |= c == '.';
-			exponent |= c == 'e' || c == 'E';
+	for (; at < size && (is_digit_at(text, size, at) || text[at] == ',');
+	     at++)
+		if (text[at] != ',') {
+			digits = digits * 10 + (uint64_t)(text[at] - '0');
+			count++;
 		}
+	if (at < size && text[at] == '.')
+		for (at++; is_digit_at(text, size, at); at++, shift++, count++)
+			digits = digits * 10 + (uint64_t)(text[at] - '0');
+	if (at < size) {
+		at++; /* the letter of the exponent */
+		below = text[at] == '-';
+		for (at += below || text[at] == '+'; at < size; at++)
+			power = power < 1000 ? power * 10 + (text[at] - '0')
+					     : power;
+		shift += below ? power : -power;
 	}
-	shift += below ? power : -power;
 	/* Both are exact, so that the result is rounded once. */
 	if (count <= 15 && shift >= -22 && shift <= 22)
 		return (*text == '-' ? -1 : 1) *
