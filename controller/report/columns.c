@@ -383,11 +383,11 @@ void columns_translate(struct columns *columns, enum language language)
 }
 
 void columns_split(struct columns *columns, const struct report_rows *rows,
-		   const struct labels *labels)
+		   const struct labels *labels, size_t most)
 {
 	char value[LABEL_SIZE];
 
-	while (rows->count && columns->keys_count < COLUMNS_KEYS_MAX &&
+	while (rows->count && columns->keys_count < most &&
 	       key_value(labels, rows->items, columns->keys_count,
 			 columns->keys[columns->keys_count], value))
 		columns->keys_count++;

@@ -47,10 +47,11 @@ void columns_choose(const struct report_rows *rows, bool labelled,
 void columns_translate(struct columns *columns, enum language language);
 
 /* Give each key in which the cells differ a column, instead of their names: if
- * all have the same keys, at most COLUMNS_KEYS_MAX, and no row is a repeat.
+ * all have the same keys, at most so many (COLUMNS_KEYS_MAX), and no row is a
+ * repeat.
  */
 void columns_split(struct columns *columns, const struct report_rows *rows,
-		   const struct labels *labels);
+		   const struct labels *labels, size_t most);
 
 /* The text of a row in a column, not escaped. A value with a flag ends in "
  * (!)". Returns text.

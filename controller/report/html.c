@@ -187,7 +187,7 @@ static void html_put_table(struct writer *to, const struct report_about *about,
 
 	columns_choose(rows, true, &columns);
 	columns_translate(&columns, to->language);
-	columns_split(&columns, rows, labels);
+	columns_split(&columns, rows, labels, COLUMNS_KEYS_MAX);
 	columns_table(&columns, rows, labels, &table);
 	if (*labels->common)
 		writer_printf(to, "<p class=\"mute\">%s%s</p>\n",

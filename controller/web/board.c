@@ -282,6 +282,8 @@ static void put_square(struct web_page *page, const struct square *square,
 		board_put_rate(page, square->rate.value);
 	else if (!progress || !progress->steps)
 		web_html(page, "%s", job->failure ? job->failure : job->state);
+	if (job->suspect)
+		web_html(page, " (!)");
 	web_part_end(page, "a");
 }
 

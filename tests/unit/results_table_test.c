@@ -69,8 +69,8 @@ static void test_names(void)
 	   "model, vendor, chip and framework stand above the table");
 	ok(says("all: model=gpt-nano command=a b layout=x\n"),
 	   "so do the keys that all rows share, values with blanks, too");
-	ok(says("\nbatch.micro=4 ") && says("\nbatch.micro=8 "),
-	   "a cell is named by what differs");
+	ok(says("\nbatch.micro  ") && says("\n4   ") && says("\n8   "),
+	   "a key that differs is a column");
 	ok(longest() <= 80, "no line is longer than the terminal: %zu",
 	   longest());
 	ok(says("4150.2 (!)") && says("suspect results (!):\n"

@@ -24,6 +24,7 @@
 #include <errno.h>
 #include <string.h>
 
+#define KEYS_SHOWN 2     /* as columns; names of more keys are shortened */
 #define WIDTH_DEFAULT 80 /* of a terminal that does not tell */
 #define TAIL_LINES 30    /* of the end of a log */
 #define TAIL_BYTES 8192  /* of those lines, at most */
@@ -341,9 +342,14 @@ static int shown_rows_print(struct cli *cli, const struct report_rows *rows,
 	owned(table_clear) struct table table = { .columns = columns.heads };
 
 	columns_choose(rows, true, &columns);
-	ROWS_EACH(row, rows)
-	{
-		shown_row_add(&table, &columns, labels, brief, row);
+	columns_split(&columns, rows, labels, KEYS_SHOWN);
+	if (columns.keys_count) {
+		columns_table(&columns, rows, labels, &table);
+	} else {
+		ROWS_EACH(row, rows)
+		{
+			shown_row_add(&table, &columns, labels, brief, row);
+		}
 	}
 	columns_droppable(&columns, droppable);
 	table_narrow(&table, width, width / 2, droppable);
