@@ -7,6 +7,7 @@
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/subprocess.h"
+#include "protocol/hardware/sample_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,6 +31,7 @@ struct inventory {
 	struct profiles profiles;
 	const struct profile *profile; /* NULL: none of that name */
 	struct samples samples[TOOLS]; /* what they printed last */
+	size_t command; /* of the monitor's, the one that is tried */
 	struct subprocess *tool;
 	size_t tool_index; /* which of the two */
 	struct devices devices;
@@ -244,6 +246,8 @@ static void log_found(const struct inventory *inventory)
 /* Looking again. */
 
 static void inventory_run_tools(struct inventory *inventory, size_t which);
+static size_t inventory_read_files(struct inventory *inventory,
+				   const struct devices *devices);
 static void look_later(struct inventory *inventory, uint64_t delay_ms);
 
 /* Look once; true: there is a new device, so the tools should run. */
@@ -292,7 +296,9 @@ static int inventory_timer_run(sd_event_source *source, uint64_t usec,
 	struct inventory *inventory = arg;
 
 	if (inventory_look_again(inventory) && !inventory->tool)
-		inventory_run_tools(inventory, MONITOR);
+		inventory_run_tools(inventory,
+				    inventory_read_files(inventory,
+							 &inventory->devices));
 	look_later(inventory, INVENTORY_LOOK_MS);
 	return 0;
 }
@@ -321,38 +327,72 @@ struct tool {
 	const struct sampler *sampler;
 };
 
-static struct tool inventory_choose_tool(const struct profile *profile,
+static struct tool inventory_choose_tool(const struct inventory *inventory,
 					 size_t which)
 {
-	return which == MONITOR ? (struct tool){ &profile->monitor.command,
-						 profile->monitor.sampler }
-				: (struct tool){ &profile->discover.map_command,
-						 profile->discover.map };
+	const struct profile *profile = inventory->profile;
+	static const struct strings none = { 0 };
+	const struct monitor_rules *monitor = &profile->monitor;
+
+	if (which == MAP)
+		return (struct tool){ &profile->discover.map_command,
+				      profile->discover.map };
+	return (struct tool){ inventory->command < monitor->commands_count
+				      ? &monitor->commands[inventory->command]
+				      : &none,
+			      monitor->sampler };
 }
 
 static void inventory_tool_done(void *arg, const struct error *err,
 				const struct subprocess_output *output)
 {
 	struct inventory *inventory = arg;
-	struct tool tool = inventory_choose_tool(inventory->profile,
-						 inventory->tool_index);
+	struct tool tool =
+		inventory_choose_tool(inventory, inventory->tool_index);
 	struct samples samples = { 0 };
 	struct error wrong;
 
 	inventory->tool = NULL;
-	if (err) {
+	if (!err && sampler_read(tool.sampler, output->text, output->size,
+				 &samples, &wrong) == 0) {
+		samples_clear(&inventory->samples[inventory->tool_index]);
+		inventory->samples[inventory->tool_index] = samples;
+	} else if (inventory->tool_index == MONITOR &&
+		   inventory->command + 1 <
+			   inventory->profile->monitor.commands_count) {
+		inventory->command++;
+		inventory_run_tools(inventory, MONITOR);
+		return;
+	} else if (err) {
 		log_warning("devices: %s", err->text);
-	} else if (sampler_read(tool.sampler, output->text, output->size,
-				&samples, &wrong) < 0) {
+	} else {
 		log_warning("devices: %s ended with %d%s%s: %s",
 			    tool.argv->items[0], output->exit_code,
 			    *output->complaint ? ": " : "", output->complaint,
 			    wrong.text);
-	} else {
-		samples_clear(&inventory->samples[inventory->tool_index]);
-		inventory->samples[inventory->tool_index] = samples;
 	}
 	inventory_run_tools(inventory, inventory->tool_index + 1);
+}
+
+/* The first tool that has to run for these devices: files may do instead. */
+static size_t inventory_read_files(struct inventory *inventory,
+				   const struct devices *devices)
+{
+	owned(sample_files_free) struct sample_files *files = NULL;
+	owned(samples_clear) struct samples samples = { 0 };
+
+	inventory->command = 0;
+	if (!inventory->profile->monitor.files_count)
+		return MONITOR;
+	files = sample_files_new(inventory->profile, inventory->config.roots,
+				 devices, NULL);
+	if (!files || sample_files_read(files, true, &samples, NULL) < 0 ||
+	    !sample_files_suffice(&samples))
+		return MONITOR;
+	samples_clear(&inventory->samples[MONITOR]);
+	inventory->samples[MONITOR] = samples;
+	samples = (struct samples){ 0 };
+	return MAP;
 }
 
 /* Run this tool and those after it, then look again with their output. */
@@ -362,7 +402,7 @@ static void inventory_run_tools(struct inventory *inventory, size_t which)
 	struct error err;
 
 	for (; which < TOOLS; which++) {
-		struct tool tool = inventory_choose_tool(profile, which);
+		struct tool tool = inventory_choose_tool(inventory, which);
 		struct subprocess_command command = {
 			.argv = tool.argv,
 			.env = &profile->monitor.env,
@@ -410,7 +450,9 @@ static int start_run(sd_event_source *source, uint64_t usec, void *arg)
 		log_warning("devices: %s", err.text);
 	/* Without devices no tool is run. */
 	inventory_run_tools(inventory,
-			    found.count || found.left_out ? MONITOR : TOOLS);
+			    found.count || found.left_out
+				    ? inventory_read_files(inventory, &found)
+				    : TOOLS);
 	return 0;
 }
 

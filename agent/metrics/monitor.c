@@ -6,6 +6,7 @@
 #include "protocol/base/clock.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
+#include "protocol/hardware/sample_files.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +17,8 @@
 #define IPMI_INTERVAL_MS 5000 /* a BMC takes a second to answer */
 #define IPMI_TIMEOUT_MS 10000
 #define IPMI_OUTPUT_MAX 65536
-#define FIRST_MS 200    /* a task that is over by then has no samples */
+#define FIRST_MS 200 /* a task that is over by then has no samples */
+#define FILES_TURNS 10
 #define CLOCK_STEP_MS 3 /* a smaller change of the offset is ignored */
 #define TEXT_MAX (256 << 10)
 
@@ -52,9 +54,13 @@ struct monitor {
 	bool clock;         /* what heads state of the clock */
 	struct exchange exchange;
 	TAILQ_HEAD(, monitor_stream) streams;
-	int64_t watched_until_ms; /* monotonic; see monitor_watch() */
-	struct samples last;      /* of the devices, */
-	int64_t last_ms;          /* and when it was read */
+	int64_t watched_until_ms;   /* monotonic; see monitor_watch() */
+	struct sample_files *files; /* of the devices; NULL: not open */
+	unsigned files_turn;
+	bool suffice;              /* the files give all; no tool is run */
+	struct samples files_last; /* what they gave, for the next row */
+	struct samples last;       /* of the devices, */
+	int64_t last_ms;           /* and when it was read */
 	struct host_usage_sample host_last;
 	int64_t host_last_ms;
 };
@@ -112,13 +118,24 @@ static int64_t stream_time(const struct monitor *monitor, int64_t mono_ms)
 	return mono_ms + ahead_ms;
 }
 
-static const struct strings *tool_argv(const struct monitor *monitor)
+static const struct monitor_rules *
+monitor_get_rules(const struct monitor *monitor)
 {
+	static const struct monitor_rules none = { 0 };
 	const struct profile *profile = monitor->config->profile;
 
-	return profile && profile->monitor.sampler &&
-			       profile->monitor.command.count
-		       ? &profile->monitor.command
+	return profile && profile->monitor.sampler ? &profile->monitor : &none;
+}
+
+/* What reads the devices; NULL: nothing. */
+static const char *monitor_tool(const struct monitor *monitor)
+{
+	const struct monitor_rules *rules = monitor_get_rules(monitor);
+
+	if (monitor->suffice)
+		return "/sys";
+	return rules->commands_count
+		       ? tool_runner_name(monitor->device, rules->commands)
 		       : NULL;
 }
 
@@ -126,7 +143,7 @@ static void monitor_put_head(struct monitor_stream *stream)
 {
 	const struct monitor *monitor = stream->monitor;
 	const struct devices *devices = monitor_list_devices(monitor);
-	const struct strings *argv = tool_argv(monitor);
+	const char *tool = monitor_tool(monitor);
 	struct sample_format_device list[DEVICES_MAX] = { 0 };
 	int64_t now_ms = clock_mono_ms();
 	struct sample_format_head head = {
@@ -135,10 +152,10 @@ static void monitor_put_head(struct monitor_stream *stream)
 		.time_ms = stream_time(monitor, now_ms),
 		.interval_ms = monitor->stated_ms,
 		.clock = monitor->clock,
-		.tool = argv ? argv->items[0] : NULL,
+		.tool = (char *)tool,
 		.cpus = (char *)monitor->config->cpus_text,
 		.devices = list,
-		.devices_count = argv ? stream->count : 0,
+		.devices_count = tool ? stream->count : 0,
 	};
 	owned(buffer_clear) struct buffer text;
 
@@ -223,7 +240,7 @@ static void monitor_put_devices(struct monitor_stream *stream, int64_t time_ms,
 		if (!mine[i] && !missing++)
 			snprintf(words, sizeof(words),
 				 "%.60s: does not report device %u",
-				 tool_argv(stream->monitor)->items[0],
+				 monitor_tool(stream->monitor),
 				 stream->indices[i]);
 	}
 	if (sample_format_put_devices(&text, time_ms, stream->monitor->stated,
@@ -262,31 +279,100 @@ static void state_readings(struct monitor *monitor,
 	monitor_put_heads(monitor);
 }
 
-static int devices_read(void *arg, const struct subprocess_output *output,
-			int64_t at_ms, struct error *err)
+/* Write the rows to the streams, and keep them. */
+static void monitor_take_devices(struct monitor *monitor,
+				 struct samples *samples, int64_t at_ms)
 {
-	struct monitor *monitor = arg;
 	const struct device_sample *rows[DEVICES_MAX] = { NULL };
-	owned(samples_clear) struct samples samples = { 0 };
 	struct monitor_stream *stream;
-	int64_t time_ms;
+	int64_t time_ms = stream_time(monitor, at_ms);
 
-	if (sampler_read(monitor->config->profile->monitor.sampler,
-			 output->text, output->size, &samples, err) < 0)
-		return -1;
-	state_interval(monitor, output->took_ms);
-	find_rows(monitor_list_devices(monitor), &samples, rows);
+	find_rows(monitor_list_devices(monitor), samples, rows);
 	state_readings(monitor, rows);
-	time_ms = stream_time(monitor, at_ms);
 	TAILQ_FOREACH(stream, &monitor->streams, next)
 	{
 		monitor_put_devices(stream, time_ms, rows);
 	}
 	samples_clear(&monitor->last);
-	monitor->last = samples;
-	samples = (struct samples){ 0 };
+	monitor->last = *samples;
+	*samples = (struct samples){ 0 };
 	monitor->last_ms = clock_mono_ms();
+}
+
+/* Add what only the files gave; each value once. */
+static void merge_files(struct monitor *monitor, struct samples *samples)
+{
+	const struct devices *devices = monitor_list_devices(monitor);
+	const struct device_sample *rows[DEVICES_MAX] = { NULL };
+
+	if (!devices)
+		return;
+	find_rows(devices, samples, rows);
+	for (size_t i = 0; i < monitor->files_last.count; i++) {
+		const struct device_sample *from = &monitor->files_last.rows[i];
+		struct device_sample *to =
+			rows[i] ? &samples->rows[rows[i] - samples->rows]
+				: NULL;
+
+		for (int r = 0; to && r < READINGS; r++)
+			if (from->has & ~to->has & 1U << r)
+				to->value[r] = from->value[r];
+		if (to)
+			to->has |= from->has;
+	}
+	samples_clear(&monitor->files_last);
+}
+
+static int devices_read(void *arg, const struct subprocess_output *output,
+			int64_t at_ms, struct error *err)
+{
+	struct monitor *monitor = arg;
+	owned(samples_clear) struct samples samples = { 0 };
+
+	if (sampler_read(monitor_get_rules(monitor)->sampler, output->text,
+			 output->size, &samples, err) < 0)
+		return -1;
+	state_interval(monitor, output->took_ms);
+	merge_files(monitor, &samples);
+	monitor_take_devices(monitor, &samples, at_ms);
 	return 0;
+}
+
+/* Read the files of the devices; those that seldom change at every tenth time.
+ */
+static void monitor_read_files(struct monitor *monitor, int64_t now_ms)
+{
+	const struct monitor_config *config = monitor->config;
+	const struct devices *devices = monitor_list_devices(monitor);
+	owned(samples_clear) struct samples samples = { 0 };
+
+	if (!devices || !monitor_get_rules(monitor)->sampler)
+		return;
+	if (!monitor->files)
+		monitor->files = sample_files_new(config->profile,
+						  config->roots, devices, NULL);
+	if (!monitor->files ||
+	    sample_files_read(monitor->files,
+			      monitor->files_turn++ % FILES_TURNS == 0,
+			      &samples, NULL) < 0)
+		return;
+	monitor->suffice = sample_files_suffice(&samples);
+	if (monitor->suffice) {
+		monitor_take_devices(monitor, &samples, now_ms);
+	} else if (monitor->files_turn % FILES_TURNS == 1) {
+		samples_clear(&monitor->files_last);
+		monitor->files_last = samples;
+		samples = (struct samples){ 0 };
+	}
+}
+
+/* Devices may be others when they are read again. */
+static void monitor_close_files(struct monitor *monitor)
+{
+	sample_files_free(take(monitor->files));
+	samples_clear(&monitor->files_last);
+	monitor->files_turn = 0;
+	monitor->suffice = false;
 }
 
 /* The host. */
@@ -383,6 +469,7 @@ static void monitor_rest(struct monitor *monitor)
 	loop_timer_stop(monitor->timer);
 	tool_runner_rest(monitor->device);
 	tool_runner_rest(monitor->ipmi);
+	monitor_close_files(monitor);
 	monitor->power_known = false;
 	monitor->watched_until_ms = 0;
 }
@@ -390,24 +477,29 @@ static void monitor_rest(struct monitor *monitor)
 static void monitor_run_tools(struct monitor *monitor)
 {
 	const struct monitor_config *config = monitor->config;
+	const struct monitor_rules *rules = monitor_get_rules(monitor);
 	struct subprocess_command command = {
-		.argv = tool_argv(monitor),
 		.bin = config->roots->bin,
 		.cpus = config->cpus,
 	};
+	char last[64];
 
-	if (command.argv) {
-		command.env = &config->profile->monitor.env;
-		command.timeout_ms = config->profile->monitor.timeout_ms;
+	if (rules->commands_count && !monitor->suffice) {
+		command.env = &rules->env;
+		command.timeout_ms = rules->timeout_ms;
 		command.output_max = SAMPLE_TEXT_MAX;
-		tool_runner_run(monitor->device, &command);
+		if (rules->loop)
+			snprintf(last, sizeof(last), "%.40s%u", rules->loop,
+				 config->interval_ms);
+		tool_runner_run(monitor->device, &command, rules->commands,
+				rules->commands_count,
+				rules->loop ? last : NULL);
 	}
 	if (config->ipmi) {
-		command.argv = &ipmi_argv;
 		command.env = NULL;
 		command.timeout_ms = IPMI_TIMEOUT_MS;
 		command.output_max = IPMI_OUTPUT_MAX;
-		tool_runner_run(monitor->ipmi, &command);
+		tool_runner_run(monitor->ipmi, &command, &ipmi_argv, 1, NULL);
 	}
 }
 
@@ -419,6 +511,7 @@ static int tick(sd_event_source *source, uint64_t usec, void *arg)
 	look_at_clock(monitor);
 	begin_streams(monitor);
 	monitor_take_host(monitor, now_ms);
+	monitor_read_files(monitor, now_ms);
 	monitor_run_tools(monitor);
 	/* On a grid, so that the mean interval is the configured one. */
 	interval_ms = TAILQ_EMPTY(&monitor->streams)
@@ -444,10 +537,12 @@ struct monitor *monitor_new(sd_event *loop, const struct monitor_config *config,
 		.interval_ms = config->interval_ms,
 		.output = devices_read,
 		.failure = tool_failed,
+		.loops = config->profile && config->profile->monitor.loop,
 		.arg = monitor,
 	};
 	struct tool_runner_config power = device;
 
+	power.loops = false;
 	power.output = ipmi_read;
 	power.rest_ms = IPMI_INTERVAL_MS;
 	if (!monitor)
@@ -474,6 +569,7 @@ void monitor_free(struct monitor *monitor)
 		monitor_end(stream);
 	tool_runner_free(monitor->device);
 	tool_runner_free(monitor->ipmi);
+	monitor_close_files(monitor);
 	samples_clear(&monitor->last);
 	loop_source_free(&monitor->timer);
 	host_usage_free(monitor->host);

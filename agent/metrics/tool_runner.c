@@ -3,6 +3,7 @@
 #include "agent/metrics/tool_runner.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/log.h"
+#include "protocol/base/loop.h"
 #include "protocol/hardware/sample_format.h"
 
 #include <errno.h>
@@ -12,12 +13,18 @@
 #define FAILING_MS 30000 /* at most, between tries of a tool that fails */
 #define STUCK_MS 60000   /* after a tool that cannot be killed */
 #define TELL_MS 10000    /* between errors whose words differ */
+#define REST_MS 20       /* in which a loop prints nothing more at a time */
 
 struct tool_runner {
 	sd_event *loop;
 	struct tool_runner_config config;
 	struct subprocess *tool; /* it runs now */
 	char name[64];
+	size_t which, count;   /* of the argvs */
+	struct buffer text;    /* of a loop: header, and what came since */
+	size_t header;         /* bytes of it; 0: not yet read */
+	sd_event_source *rest; /* ends what is printed at a time */
+	int64_t heard_ms;
 	int64_t started_ms, not_before_ms;
 	bool stuck;            /* the last run could not be killed */
 	unsigned int failures; /* in a row */
@@ -35,6 +42,7 @@ struct tool_runner *tool_runner_new(sd_event *loop,
 		return error_null(error_nomem(err, "monitor"));
 	runner->loop = sd_event_ref(loop);
 	runner->config = *config;
+	buffer_init(&runner->text, SAMPLE_TEXT_MAX);
 	return runner;
 }
 
@@ -43,6 +51,8 @@ void tool_runner_free(struct tool_runner *runner)
 	if (!runner)
 		return;
 	subprocess_cancel(runner->tool);
+	loop_source_free(&runner->rest);
+	buffer_clear(&runner->text);
 	sd_event_unref(runner->loop);
 	free(runner);
 }
@@ -54,6 +64,12 @@ static void tool_runner_fail(struct tool_runner *runner, const char *words)
 	int64_t wait_ms = (int64_t)runner->config.interval_ms
 			  << (runner->failures < 8 ? runner->failures : 8);
 
+	if (runner->which + 1 < runner->count) {
+		log_debug("monitor: %s; the next command is tried", words);
+		runner->which++;
+		return;
+	}
+	runner->which = 0;
 	runner->failures++;
 	runner->not_before_ms =
 		now_ms + (wait_ms < FAILING_MS ? wait_ms : FAILING_MS);
@@ -105,6 +121,47 @@ static void failure_text(const char *name,
 	words[strcspn(words, "\n")] = 0;
 }
 
+/* Read what a loop printed at a time. */
+static void tool_runner_take(struct tool_runner *runner)
+{
+	const struct subprocess_output output = { .text = runner->text.data,
+						  .size = runner->text.size };
+	struct error why;
+
+	loop_timer_stop(runner->rest);
+	if (runner->text.size <= runner->header)
+		return;
+	if (runner->config.output(runner->config.arg, &output, runner->heard_ms,
+				  &why) < 0) {
+		error_prefix(&why, "%s", runner->name);
+		subprocess_cancel(take(runner->tool));
+		tool_runner_fail(runner, why.text);
+		return;
+	}
+	succeeded(runner);
+	if (!runner->header)
+		runner->header = strcspn(runner->text.data, "\n") + 1;
+	if (runner->header <= runner->text.size)
+		runner->text.size = runner->header;
+}
+
+static int tool_runner_rested(sd_event_source *source, uint64_t usec, void *arg)
+{
+	tool_runner_take(arg);
+	return 0;
+}
+
+/* More than fits is not read at all, and fails as no output does. */
+static void tool_runner_heard(void *arg, const char *text, size_t size)
+{
+	struct tool_runner *runner = arg;
+
+	buffer_append(&runner->text, text, size, NULL);
+	runner->heard_ms = clock_mono_ms();
+	loop_timer(runner->loop, &runner->rest, REST_MS, tool_runner_rested,
+		   runner, NULL);
+}
+
 static void run_done(void *arg, const struct error *err,
 		     const struct subprocess_output *output)
 {
@@ -113,6 +170,10 @@ static void run_done(void *arg, const struct error *err,
 	struct error why;
 
 	runner->tool = NULL;
+	if (!err && !output->exit_code && runner->config.loops) {
+		tool_runner_take(runner);
+		return;
+	}
 	if (err) {
 		tool_runner_fail(runner, err->text);
 		runner->stuck = err->code == EBUSY;
@@ -138,18 +199,36 @@ static void run_done(void *arg, const struct error *err,
 			runner->started_ms + runner->config.rest_ms;
 }
 
-void tool_runner_run(struct tool_runner *runner,
-		     const struct subprocess_command *command)
+const char *tool_runner_name(const struct tool_runner *runner,
+			     const struct strings *argvs)
 {
+	return argvs[runner->which].items[0];
+}
+
+void tool_runner_run(struct tool_runner *runner,
+		     const struct subprocess_command *command,
+		     const struct strings *argvs, size_t count,
+		     const char *last)
+{
+	owned(strings_clear) struct strings argv = { 0 };
+	struct subprocess_command run = *command;
 	struct error err;
 
 	if (runner->tool || clock_mono_ms() < runner->not_before_ms)
 		return;
-	snprintf(runner->name, sizeof(runner->name), "%s",
-		 command->argv->items[0]);
+	runner->count = count;
+	if (strings_copy(&argv, &argvs[runner->which], &err) < 0 ||
+	    (last && strings_add(&argv, last, &err) < 0)) {
+		tool_runner_fail(runner, err.text);
+		return;
+	}
+	run.argv = &argv;
+	run.heard = runner->config.loops ? tool_runner_heard : NULL;
+	runner->text.size = runner->header = 0;
+	snprintf(runner->name, sizeof(runner->name), "%s", argv.items[0]);
 	runner->started_ms = clock_mono_ms();
 	runner->tool =
-		subprocess_run(runner->loop, command, run_done, runner, &err);
+		subprocess_run(runner->loop, &run, run_done, runner, &err);
 	if (!runner->tool)
 		tool_runner_fail(runner, err.text);
 }

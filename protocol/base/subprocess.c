@@ -36,6 +36,7 @@ struct pipe_end {
 struct subprocess {
 	sd_event *loop;
 	subprocess_done_fn *done; /* NULL: nobody waits any more */
+	subprocess_heard_fn *heard;
 	void *arg;
 	pid_t pid;
 	char *name;
@@ -125,8 +126,9 @@ static int subprocess_late(sd_event_source *source, uint64_t usec, void *arg)
 	struct subprocess *tool = arg;
 
 	error_set(&tool->cut, ETIMEDOUT,
-		  "%s: still running after %u ms; killed", tool->name,
-		  tool->timeout_ms);
+		  tool->heard ? "%s: prints nothing for %u ms; killed"
+			      : "%s: still running after %u ms; killed",
+		  tool->name, tool->timeout_ms);
 	subprocess_cut(tool);
 	return 0;
 }
@@ -162,6 +164,20 @@ static int pipe_read(struct subprocess *tool, struct pipe_end *end)
 	return 1;
 }
 
+/* Give out what was read of the stdout. */
+static void subprocess_tell(struct subprocess *tool)
+{
+	struct buffer *text = &tool->pipes[OUT].text;
+
+	if (!tool->heard || !text->size)
+		return;
+	if (tool->timer)
+		loop_timer(tool->loop, &tool->timer, tool->timeout_ms,
+			   subprocess_late, tool, NULL);
+	tool->heard(tool->arg, text->data, text->size);
+	text->size = 0;
+}
+
 static int pipe_ready(sd_event_source *source, int fd, uint32_t events,
 		      void *arg)
 {
@@ -176,6 +192,8 @@ static int pipe_ready(sd_event_source *source, int fd, uint32_t events,
 		loop_source_free(&end->source);
 	if (tool->cut.code)
 		subprocess_cut(tool);
+	else if (end == &tool->pipes[OUT])
+		subprocess_tell(tool);
 	return 0;
 }
 
@@ -198,6 +216,8 @@ static void subprocess_finish(struct subprocess *tool, const siginfo_t *info)
 		while (!tool->cut.code && pipe_read(tool, &tool->pipes[i]) > 0)
 			;
 	complaint_tidy(complaint);
+	if (!tool->cut.code)
+		subprocess_tell(tool);
 	output.text = out->data;
 	output.size = out->size;
 	output.complaint = complaint->data;
@@ -444,6 +464,7 @@ struct subprocess *subprocess_run(sd_event *loop,
 	tool->loop = sd_event_ref(loop);
 	tool->done = done;
 	tool->arg = arg;
+	tool->heard = command->heard;
 	tool->timeout_ms = command->timeout_ms;
 	for (size_t i = 0; i < PIPES; i++)
 		tool->pipes[i].fd = -1;

@@ -19,6 +19,9 @@
 	512 /* bytes kept of what it says to stderr                            \
 	     */
 
+/* Called from the loop with what a program printed, for as long as it runs. */
+typedef void subprocess_heard_fn(void *arg, const char *text, size_t size);
+
 /* Borrowed for the length of subprocess_run(). */
 struct subprocess_command {
 	const struct strings *argv; /* without a '/' in it, argv[0] is looked
@@ -27,9 +30,11 @@ struct subprocess_command {
 	const char *bin;            /* folder, or NULL */
 	const char *input;     /* its stdin, at most SUBPROCESS_INPUT_MAX bytes;
 				  NULL: /dev/null */
-	uint32_t timeout_ms;   /* at least 1 */
+	uint32_t timeout_ms;   /* at least 1; with heard: of silence */
 	size_t output_max;     /* bytes of its stdout */
 	const cpu_set_t *cpus; /* where it may run; NULL: where we may */
+	subprocess_heard_fn *heard; /* takes its stdout, which is not kept;
+				       must not cancel. NULL: none */
 };
 
 /* How it ended. Texts live for the length of done(); both end in a 0 that size

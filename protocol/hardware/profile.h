@@ -109,8 +109,22 @@ struct container_rules {
 	size_t mounts_count;
 };
 
+/* A file of the kernel with one value of a device. */
+struct file_rule {
+	unsigned field;           /* of a row; sample_internal.h */
+	struct strings paths;     /* the first that is there */
+	struct expression *match; /* NULL: all of it */
+	const char *unit;         /* NULL: its own */
+	bool seldom;              /* its value seldom changes */
+};
+
 struct monitor_rules {
-	struct strings command; /* empty: no tool, only files */
+	struct strings *commands; /* tried in order; 0: no tool */
+	size_t commands_count;
+	const char *loop; /* the argument with which they print again and
+			     again, before the ms between; NULL: none */
+	struct file_rule *files;
+	size_t files_count;
 	struct strings env;
 	uint32_t timeout_ms;
 	struct sampler *sampler; /* NULL: nothing to sample */

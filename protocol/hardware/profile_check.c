@@ -94,6 +94,26 @@ static int check_discover(const struct profile *profile, struct error *err)
 	return 0;
 }
 
+static int profile_check_files(const struct profile *profile, struct error *err)
+{
+	const struct value *files =
+		value_get(value_get(profile->value, "monitor"), "files");
+
+	for (size_t i = 0; files && i < value_count(files); i++) {
+		const struct value *paths =
+			value_get(value_at(files, i), "path");
+		bool list = value_kind(paths) == VALUE_LIST;
+
+		for (size_t k = 0; k < (list ? value_count(paths) : 1); k++)
+			if (check_braces(profile,
+					 list ? value_at(paths, k) : paths,
+					 profile->discover.numbers_count,
+					 err) < 0)
+				return -1;
+	}
+	return 0;
+}
+
 static int check_container(const struct profile *profile, struct error *err)
 {
 	static const char *const lists[] = { "device", "optional" };
@@ -156,6 +176,7 @@ static int check_chip(const struct profile *profile, size_t index,
 int profile_check(const struct profile *profile, struct error *err)
 {
 	if (check_discover(profile, err) < 0 ||
+	    profile_check_files(profile, err) < 0 ||
 	    check_container(profile, err) < 0)
 		return -1;
 	for (size_t i = 0; i < profile->chips_count; i++)

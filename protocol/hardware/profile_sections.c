@@ -1,7 +1,9 @@
 /* profile_sections.c - the sections of a profile as tables of fields.
  */
 #include "protocol/hardware/profile_internal.h"
+#include "protocol/hardware/sample_internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define FUNCTIONS 8 /* of a PCI device */
@@ -396,8 +398,97 @@ static int read_timeout(const struct value *value, void *out, struct error *err)
 	return 0;
 }
 
+#define COMMANDS_MAX 8
+
+/* One command, or a list of them. */
+static int read_commands(const struct value *value, void *out,
+			 struct error *err)
+{
+	struct monitor_rules *rules = out;
+	bool list = value_kind(value) == VALUE_LIST && value_count(value) &&
+		    value_kind(value_at(value, 0)) == VALUE_LIST;
+	size_t count = list ? value_count(value) : 1;
+
+	if (count > COMMANDS_MAX)
+		return value_error(value, err,
+				   "%zu commands; expected at most %d", count,
+				   COMMANDS_MAX);
+	rules->commands = calloc(count, sizeof(*rules->commands));
+	if (!rules->commands)
+		return error_nomem(err, value_file(value));
+	rules->commands_count = count;
+	for (size_t i = 0; i < count; i++)
+		if (read_argv(list ? value_at(value, i) : value,
+			      &rules->commands[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+static void clear_commands(void *out)
+{
+	struct monitor_rules *rules = out;
+
+	for (size_t i = 0; i < rules->commands_count; i++)
+		strings_clear(&rules->commands[i]);
+	free(rules->commands);
+}
+
+/* A path, or a list of them. */
+static int read_file_paths(const struct value *value, void *out,
+			   struct error *err)
+{
+	const char *path;
+
+	if (value_kind(value) == VALUE_LIST)
+		return read_strings(value, read_system_path, out, err);
+	return read_system_path(value, &path, err) < 0
+		       ? -1
+		       : strings_add(out, path, err);
+}
+
+static const struct map_field file_fields[] = {
+	MAP_NEEDED("path", read_file_paths, file_rule, paths),
+	MAP_FIELD("match", read_expression, file_rule, match),
+	MAP_FIELD("unit", read_word, file_rule, unit),
+	MAP_FIELD("seldom", read_flag, file_rule, seldom),
+	{ 0 }
+};
+
+static int read_files(const struct value *value, void *out, struct error *err)
+{
+	struct monitor_rules *rules = out;
+
+	if (map_check_map(value, err) < 0)
+		return -1;
+	rules->files = calloc(value_count(value) + 1, sizeof(*rules->files));
+	if (!rules->files)
+		return error_nomem(err, value_file(value));
+	for (size_t i = 0; i < value_count(value); i++) {
+		struct file_rule *rule = &rules->files[rules->files_count++];
+
+		if (!field_named(value_key(value, i), &rule->field))
+			return value_key_error(value, i, err,
+					       "not a word such as uuid, "
+					       "temp_c or power_w");
+		if (map_read(value_at(value, i), file_fields, rule, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void clear_files(void *out)
+{
+	struct monitor_rules *rules = out;
+
+	for (size_t i = 0; i < rules->files_count; i++)
+		map_clear(file_fields, &rules->files[i]);
+	free(rules->files);
+}
+
 static const struct map_field monitor_fields[] = {
-	MAP_FIELD("command", read_argv, monitor_rules, command),
+	{ .key = "command", .read = read_commands, .clear = clear_commands },
+	{ .key = "files", .read = read_files, .clear = clear_files },
+	MAP_FIELD("loop", read_word, monitor_rules, loop),
 	MAP_FIELD("env", read_env, monitor_rules, env),
 	MAP_FIELD("timeout", read_timeout, monitor_rules, timeout_ms),
 	{ .key = "na" },

@@ -46,8 +46,10 @@ sampling_run()
 	lab_up && lab_node s1 nvidia 16 && nodes_up 1 30 || return 1
 	tool=$(lab_machine s1)/bin/nvidia-smi
 	"$tool" --query-gpu=index,driver_version >"$BED/recorded" &&
-		printf '#!/bin/sh\nexec cat %s\n' "$BED/recorded" >"$tool" ||
-		return 1
+		printf '%s\n' '#!/bin/sh' "cat $BED/recorded" \
+			'case "$*" in *--loop-ms=*) ;; *) exit ;; esac' \
+			"while sleep 1; do tail -n +2 $BED/recorded; done" \
+			>"$tool" || return 1
 	agent=$(pid_of cluster/agent1)
 	printf '  %-38s %8s %8s %10s\n' '' 'CPU (%)' 'tool (%)' 'RSS (MiB)'
 	sampling_measure "agent, no task" "$agent" 0

@@ -85,14 +85,14 @@ static bool bed_clock(void *arg, struct exchange *best)
 	return bed->clock;
 }
 
-static void bed_init(struct bed *bed)
+static void bed_init_with(struct bed *bed, const char *profile)
 {
 	struct error err = { 0 };
 
 	*bed = (struct bed){ 0 };
 	sd_event_new(&bed->loop);
-	bed->profile = profile_parse(profile_text, sizeof(profile_text) - 1,
-				     "profile.yaml", &err);
+	bed->profile =
+		profile_parse(profile, strlen(profile), "profile.yaml", &err);
 	if (!bed->profile)
 		printf("# %s\n", err.text);
 	bed->roots = real_roots;
@@ -107,6 +107,11 @@ static void bed_init(struct bed *bed)
 		.arg = bed,
 	};
 	bed->monitor = monitor_new(bed->loop, &bed->config, NULL);
+}
+
+static void bed_init(struct bed *bed)
+{
+	bed_init_with(bed, profile_text);
 }
 
 static void bed_clear(struct bed *bed)
@@ -246,6 +251,156 @@ static void two_tasks(void)
 	usage = summary("two");
 	ok(number(at(nth(usage, "devices", 0), "power_w"), "mean") == 100,
 	   "the other task has the other device");
+	cJSON_Delete(usage);
+}
+
+#define TABLE                                                                  \
+	"  timeout: 1s\n"                                                      \
+	"  layouts:\n"                                                         \
+	"    - name: table\n"                                                  \
+	"      read: columns\n"                                                \
+	"      separator: comma\n"                                             \
+	"      when: '^id,'\n"                                                 \
+	"      fields: {device: id, bus_id: bus, power_w: w}\n"
+
+/* A tool that loops is started once, and its header stands for all. */
+static void loop(void)
+{
+	owned(bed_clear) struct bed bed;
+	char body[400];
+	cJSON *usage;
+
+	snprintf(body, sizeof(body),
+		 "echo \"$1\" >>%s/starts; echo id,bus,w; n=0\n"
+		 "while [ $((n += 1)) -le 4 ]; do echo 0,0000:01:00.0,${n}00;\n"
+		 "echo 1,0000:02:00.0,5; sleep 0.1; done; exec sleep 1000",
+		 folder);
+	make_tool(body);
+	bed_init_with(&bed, "vendor: invented\nmonitor:\n  command: [tool]\n"
+			    "  loop: every=\n" TABLE);
+	bed_turn_devices(&bed);
+	begin(&bed, "loop", "1");
+	ok(wait_for(&bed, "loop", "\"d\":[[1,", 4),
+	   "a tool that loops is read");
+	is_int(count_text("starts", "every=50\n"), 1, "it is started once");
+	usage = summary("loop");
+	ok(number(at(nth(usage, "devices", 0), "power_w"), "mean") == 250,
+	   "each time counts once");
+	cJSON_Delete(usage);
+	ok(wait_for(&bed, "loop", "tool: prints nothing for 1000 ms; killed",
+		    1),
+	   "one that falls silent is told, and ended");
+}
+
+static void next_command(void)
+{
+	owned(bed_clear) struct bed bed;
+
+	make_tool("[ \"$1\" = new ] && exit 3; " TWO);
+	bed_init_with(&bed,
+		      "vendor: invented\nmonitor:\n"
+		      "  command: [[not-there], [tool, new], [tool, old]]\n"
+		      "  layouts:\n    - name: lines\n      read: lines\n"
+		      "      device: ['card (?<device>\\d+) (?<bus_id>\\S+) "
+		      "(?<power_w>\\d+ W)']\n");
+	bed_turn_devices(&bed);
+	begin(&bed, "next", "0");
+	ok(wait_for(&bed, "next", "\"d\":[[0,200]]", 2) &&
+		   !count_text("next", "\"error\""),
+	   "of several commands the one that works is used");
+	make_tool("exit 4");
+	ok(wait_for(&bed, "next", "tool: exit code 4", 1),
+	   "if none works, the last one's failure is told");
+}
+
+static void put_file(const char *name, const char *text)
+{
+	char path[400];
+
+	snprintf(path, sizeof(path), "%s/sys/bus/pci/devices/%s", folder, name);
+	for (char *p = path + 1; (p = strchr(p, '/')); p++) {
+		*p = 0;
+		mkdir(path, 0755);
+		*p = '/';
+	}
+	file_write(AT_FDCWD, path, text, strlen(text), 0644, 0, NULL);
+}
+
+/* What the kernel says of a device, with and without a tool beside it. */
+static void kernel_files(void)
+{
+	owned(bed_clear) struct bed bed;
+	owned_free char *sys = strdup(path_of("sys"));
+	cJSON *usage;
+	const cJSON *device;
+
+	make_tool(TWO);
+	put_file("0000:02:00.0/current_link_speed", "16.0 GT/s PCIe\n");
+	put_file("0000:02:00.0/current_link_width", "8\n");
+	put_file("0000:02:00.0/aer_dev_correctable",
+		 "RxErr 0\nTimeout 2\nTOTAL_ERR_COR 2\n");
+	bed_init(&bed);
+	bed.roots.sys = sys;
+	bed_turn_devices(&bed);
+	begin(&bed, "beside", "0");
+	ok(wait_for(&bed, "beside", "\"d\":[[0,", 2), "sampled beside a tool");
+	usage = summary("beside");
+	device = nth(usage, "devices", 0);
+	ok(number(device, "pcie_gen") == 4 &&
+		   number(device, "pcie_width") == 8 &&
+		   number(device, "link_errors") == 0 &&
+		   number(at(device, "power_w"), "mean") == 200,
+	   "the state of its link stands beside what the tool gives");
+	cJSON_Delete(usage);
+}
+
+static void no_tool(void)
+{
+	static const char profile[] =
+		"vendor: invented\n"
+		"discover: {pci: {vendors: [\"1abc\"]}}\n"
+		"monitor:\n"
+		"  files:\n"
+		"    temp_c: {path: "
+		"\"/sys/bus/pci/devices/{bus}/hwmon/hwmon*/t\", "
+		"unit: mC}\n"
+		"    power_w: {path: [\"/sys/bus/pci/devices/{bus}/none\", "
+		"\"/sys/bus/pci/devices/{bus}/uw\"], unit: uW}\n"
+		"    clock_mhz: {path: \"/sys/bus/pci/devices/{bus}/clocks\", "
+		"match: "
+		"'\\d: (\\d+Mhz) \\*'}\n"
+		"  command: [tool]\n" TABLE;
+	owned(bed_clear) struct bed bed;
+	owned_free char *sys = strdup(path_of("sys"));
+	cJSON *usage;
+	const cJSON *device;
+
+	make_tool("exit 1");
+	for (int i = 1; i <= 2; i++) {
+		char name[60];
+
+		snprintf(name, sizeof(name), "0000:0%d:00.0/hwmon/hwmon7/t", i);
+		put_file(name, i == 1 ? "41000\n" : "52500\n");
+		snprintf(name, sizeof(name), "0000:0%d:00.0/uw", i);
+		put_file(name, "300000000\n");
+		snprintf(name, sizeof(name), "0000:0%d:00.0/clocks", i);
+		put_file(name, "0: 132Mhz\n1: 1500Mhz *\n2: 2100Mhz\n");
+	}
+	bed_init_with(&bed, profile);
+	bed.roots.sys = sys;
+	bed_turn_devices(&bed);
+	begin(&bed, "files", "0");
+	ok(wait_for(&bed, "files", "\"d\":[[0,", 3) &&
+		   !count_text("files", "\"error\""),
+	   "files are enough: no tool is run");
+	usage = summary("files");
+	device = nth(usage, "devices", 0);
+	ok(number(at(device, "temp_c"), "mean") == 52.5 &&
+		   number(at(device, "power_w"), "mean") == 300 &&
+		   number(at(device, "clock_mhz"), "mean") == 1500,
+	   "in their units");
+	is(cJSON_GetStringValue(at(usage, "power_source")), "device, by /sys",
+	   "and told as their source");
 	cJSON_Delete(usage);
 }
 
@@ -495,6 +650,10 @@ int main(void)
 	if (!mkdtemp(folder))
 		return 1;
 	two_tasks();
+	loop();
+	next_command();
+	kernel_files();
+	no_tool();
 	clock_found();
 	adopted();
 	failures();

@@ -160,7 +160,8 @@ static void test_rest(const struct profile *profile)
 {
 	const struct chip_rule *chip = profile->chips;
 
-	ok(profile->monitor.command.count == 2 &&
+	ok(profile->monitor.commands_count == 1 &&
+		   profile->monitor.commands[0].count == 2 &&
 		   profile->monitor.env.count == 1 &&
 		   profile->monitor.timeout_ms == 2000 &&
 		   profile->monitor.sampler,

@@ -27,7 +27,7 @@ static const struct {
 	{ "amd", "ROCm", "1002", "120000",
 	  "/dev/dri/card{card} /dev/dri/renderD{render}", "/dev/kfd",
 	  "card render", "amd", "amd.com/gpu", "AMD_VISIBLE_DEVICES",
-	  "HIP_VISIBLE_DEVICES", "rocm-smi" },
+	  "HIP_VISIBLE_DEVICES", "amd-smi" },
 	{ "ascend", "Huawei", "19e5", "120000", "/dev/davinci{physical}",
 	  "/dev/davinci_manager /dev/devmm_svm /dev/hisi_hdc", "physical",
 	  "ascend", "huawei.com/npu", "ASCEND_VISIBLE_DEVICES",
@@ -269,8 +269,8 @@ static void test_vendors(const struct profiles *profiles)
 		   "%s has its selector", name);
 		is(visible(profile, text, sizeof(text)), vendors[i].visible,
 		   "%s has its variables", name);
-		is(profile->monitor.command.count
-			   ? profile->monitor.command.items[0]
+		is(profile->monitor.commands_count
+			   ? profile->monitor.commands[0].items[0]
 			   : "",
 		   vendors[i].tool, "%s has its tool", name);
 	}

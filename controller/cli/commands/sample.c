@@ -19,13 +19,17 @@ static int monitor_tool_run(const struct profile *profile, struct buffer *text,
 {
 	const struct monitor_rules *monitor = &profile->monitor;
 
-	if (!monitor->command.count)
+	int rc = -1;
+
+	if (!monitor->commands_count)
 		return error_set(err, EINVAL,
 				 "vendor %s has no monitor tool; expected "
 				 "--from FILE",
 				 profile->vendor);
-	return local_tool_run(&monitor->command, &monitor->env,
-			      monitor->timeout_ms, text, err);
+	for (size_t i = 0; rc < 0 && i < monitor->commands_count; i++)
+		rc = local_tool_run(&monitor->commands[i], &monitor->env,
+				    monitor->timeout_ms, text, err);
+	return rc;
 }
 
 static int unknown_vendor(const struct profiles *profiles, const char *name,

@@ -33,8 +33,8 @@ static int load_profiles(struct cli *cli, struct profiles *profiles,
 
 static const char *vendors_find_tool(const struct profile *profile)
 {
-	return profile->monitor.command.count
-		       ? profile->monitor.command.items[0]
+	return profile->monitor.commands_count
+		       ? profile->monitor.commands[0].items[0]
 		       : "";
 }
 
@@ -205,8 +205,10 @@ static void finding_clear(struct finding *finding)
 }
 OWNED_VALUE(struct finding, finding_clear)
 
-/* Run a tool and read its output. An error becomes a message of the finding. */
-static void finding_run_tool(const struct strings *argv,
+/* Run a tool and read its output. False: it has none; an error becomes a
+ * message of the finding.
+ */
+static bool finding_run_tool(const struct strings *argv,
 			     const struct strings *env, uint32_t timeout_ms,
 			     const struct sampler *sampler,
 			     struct samples *samples, struct finding *finding)
@@ -216,13 +218,14 @@ static void finding_run_tool(const struct strings *argv,
 
 	buffer_init(&text, SAMPLE_TEXT_MAX);
 	if (!argv->count || !sampler)
-		return;
+		return false;
 	if (local_tool_run(argv, env, timeout_ms, &text, &why) == 0 &&
 	    sampler_read(sampler, text.data, text.size, samples, &why) == 0)
-		return;
+		return true;
 	if (!strstr(finding->tool, why.text))
 		text_append(finding->tool, sizeof(finding->tool), "%s%s",
 			    *finding->tool ? "; " : "", why.text);
+	return false;
 }
 
 static int probe_vendor(const struct sysroot *roots, struct finding *finding,
@@ -233,8 +236,13 @@ static int probe_vendor(const struct sysroot *roots, struct finding *finding,
 	const struct profile *profile = finding->profile;
 	const struct monitor_rules *rules = &profile->monitor;
 
-	finding_run_tool(&rules->command, &rules->env, rules->timeout_ms,
-			 rules->sampler, &monitor, finding);
+	for (size_t i = 0; i < rules->commands_count; i++)
+		if (finding_run_tool(&rules->commands[i], &rules->env,
+				     rules->timeout_ms, rules->sampler,
+				     &monitor, finding)) {
+			*finding->tool = 0;
+			break;
+		}
 	finding_run_tool(&profile->discover.map_command, NULL, MAP_TIMEOUT_MS,
 			 profile->discover.map, &map, finding);
 	return devices_find(profile, roots, monitor.rows ? &monitor : NULL,

@@ -1,0 +1,242 @@
+/* sample_files.c - reads the state of devices from files of the kernel.
+ */
+#include "protocol/hardware/sample_files.h"
+#include "protocol/hardware/sample_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CELL_MAX 128 /* bytes of a value */
+
+/* An open file, and what of it is a value of a device. */
+struct sample_file {
+	int fd;
+	uint32_t device; /* place in the list */
+	unsigned field;
+	bool seldom; /* its value seldom changes */
+	struct expression *match;
+	const char *after; /* the value is behind this word; NULL: all of it */
+	const char *unit;
+};
+
+struct sample_files {
+	const struct sampler *sampler;
+	char (*bus_ids)[BUS_ID_SIZE];
+	size_t devices;
+	struct sample_file *list;
+	size_t count, room;
+};
+
+static const struct {
+	const char *name, *after;
+	enum reading reading;
+} pci_files[] = {
+	{ "current_link_speed", NULL, READING_PCIE_GEN },
+	{ "current_link_width", NULL, READING_PCIE_WIDTH },
+	{ "aer_dev_correctable", "TOTAL_ERR_COR ", READING_LINK_ERRORS },
+};
+
+static int sample_files_add(struct sample_files *files, const char *path,
+			    const struct sample_file *from, struct error *err)
+{
+	struct sample_file *list = files->list;
+
+	if (files->count == files->room) {
+		size_t room = files->room ? 2 * files->room : 64;
+
+		list = realloc(list, room * sizeof(*list));
+		if (!list)
+			return error_nomem(err, "samples");
+		files->list = list;
+		files->room = room;
+	}
+	list[files->count] = *from;
+	list[files->count].fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	files->count += list[files->count].fd >= 0;
+	return 0;
+}
+
+/* The first of the rule's paths that is there. */
+static int rule_open(struct sample_files *files, const struct file_rule *rule,
+		     const struct sysroot *roots,
+		     const struct device_info *device, uint32_t index,
+		     struct error *err)
+{
+	const struct sample_file file = { .device = index,
+					  .field = rule->field,
+					  .seldom = rule->seldom,
+					  .match = rule->match,
+					  .unit = rule->unit };
+
+	for (size_t i = 0; i < rule->paths.count; i++) {
+		owned(strings_clear) struct strings found = { 0 };
+		char pattern[PATH_MAX], path[PATH_MAX];
+		struct stat st;
+
+		if (device_path(device, rule->paths.items[i], pattern, NULL) <
+			    0 ||
+		    sysroot_glob(roots, pattern, false, &found, NULL) < 0 ||
+		    !found.count ||
+		    sysroot_find(roots, found.items[0], path, &st, NULL) < 0 ||
+		    !S_ISREG(st.st_mode))
+			continue;
+		return sample_files_add(files, path, &file, err);
+	}
+	return 0;
+}
+
+static int pci_open(struct sample_files *files, const struct sysroot *roots,
+		    const struct device_info *device, uint32_t index,
+		    struct error *err)
+{
+	size_t count = sizeof(pci_files) / sizeof(pci_files[0]);
+
+	for (size_t i = 0; device->bus_id && i < count; i++) {
+		const struct sample_file file = {
+			.device = index,
+			.field = FIELD_READINGS + pci_files[i].reading,
+			.seldom = true,
+			.after = pci_files[i].after,
+		};
+		char path[PATH_MAX];
+
+		snprintf(path, sizeof(path), "%s/bus/pci/devices/%s/%s",
+			 roots->sys, device->bus_id, pci_files[i].name);
+		if (sample_files_add(files, path, &file, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int device_open(struct sample_files *files,
+		       const struct profile *profile,
+		       const struct sysroot *roots,
+		       const struct device_info *device, uint32_t index,
+		       struct error *err)
+{
+	const struct monitor_rules *rules = &profile->monitor;
+
+	if (device->bus_id)
+		snprintf(files->bus_ids[index], BUS_ID_SIZE, "%s",
+			 device->bus_id);
+	for (size_t i = 0; i < rules->files_count; i++)
+		if (rule_open(files, &rules->files[i], roots, device, index,
+			      err) < 0)
+			return -1;
+	return pci_open(files, roots, device, index, err);
+}
+
+struct sample_files *sample_files_new(const struct profile *profile,
+				      const struct sysroot *roots,
+				      const struct devices *devices,
+				      struct error *err)
+{
+	owned(sample_files_free) struct sample_files *files =
+		calloc(1, sizeof(*files));
+
+	if (!files || !(files->bus_ids = calloc(devices->count + 1,
+						sizeof(*files->bus_ids))))
+		return error_null(error_nomem(err, "samples"));
+	files->sampler = profile->monitor.sampler;
+	files->devices = devices->count;
+	for (size_t i = 0; i < devices->count; i++)
+		if (device_open(files, profile, roots, &devices->list[i],
+				(uint32_t)i, err) < 0)
+			return NULL;
+	return take(files);
+}
+
+void sample_files_free(struct sample_files *files)
+{
+	if (!files)
+		return;
+	for (size_t i = 0; i < files->count; i++)
+		close(files->list[i].fd);
+	free(files->list);
+	free(files->bus_ids);
+	free(files);
+}
+
+bool sample_files_suffice(const struct samples *samples)
+{
+	static const unsigned any = 1U << READING_TEMP_C |
+				    1U << READING_POWER_W |
+				    1U << READING_UTIL_PCT;
+
+	for (size_t i = 0; i < samples->count; i++)
+		if (!(samples->rows[i].has & any))
+			return false;
+	return samples->count > 0;
+}
+
+/* The part of the file's text that is its value. False: there is none. */
+static bool file_value(const struct sample_file *file, char *cell,
+		       struct sample_text *value)
+{
+	const char *at;
+
+	if (file->match) {
+		value->size =
+			expression_find(file->match, value->data, value->size,
+					cell, CELL_MAX, NULL) < 0
+				? 0
+				: strlen(cell);
+		value->data = cell;
+	} else if (file->after) {
+		at = memmem(value->data, value->size, file->after,
+			    strlen(file->after));
+		at = at ? at + strlen(file->after) : value->data + value->size;
+		value->size = (size_t)(value->data + value->size - at);
+		value->data = at;
+	}
+	return value->size > 0;
+}
+
+static void file_take(const struct sample_file *file, const struct run *run,
+		      struct row *row)
+{
+	char text[SAMPLE_FILE_MAX], cell[CELL_MAX], unit[16] = "";
+	ssize_t got = pread(file->fd, text, sizeof(text), 0);
+	struct sample_text value = { text, 0 };
+
+	while (got > 0 && text[got - 1] == '\n')
+		got--;
+	value.size = got > 0 ? (size_t)got : 0;
+	if (!file_value(file, cell, &value))
+		return;
+	if (file->unit)
+		snprintf(unit, sizeof(unit), "(%s)", file->unit);
+	row_put(run, row, file->field, 1, value,
+		&(struct sample_text){ unit, strlen(unit) });
+}
+
+int sample_files_read(struct sample_files *files, bool all,
+		      struct samples *samples, struct error *err)
+{
+	const struct run run = { .sampler = files->sampler };
+	owned_free struct row *rows = calloc(files->devices + 1, sizeof(*rows));
+	struct device_sample *made =
+		calloc(files->devices + 1, sizeof(*samples->rows));
+
+	if (!rows || !made) {
+		free(made);
+		return error_nomem(err, "samples");
+	}
+	for (size_t i = 0; i < files->count; i++)
+		if (all || !files->list[i].seldom)
+			file_take(&files->list[i], &run,
+				  &rows[files->list[i].device]);
+	for (size_t i = 0; i < files->devices; i++) {
+		made[i] = rows[i].sample;
+		snprintf(made[i].device, SAMPLE_WORD_MAX, "%zu", i);
+		snprintf(made[i].bus_id, SAMPLE_WORD_MAX, "%s",
+			 files->bus_ids[i]);
+	}
+	*samples = (struct samples){ .rows = made,
+				     .count = files->devices,
+				     .layout = "files" };
+	return 0;
+}
