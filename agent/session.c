@@ -455,6 +455,8 @@ static cJSON *all_facts(struct session *session)
 	host_facts_versions(facts, boot_versions(session->parts->boot));
 	host_facts_accelerators(facts, devices->list, devices->count,
 				inventory_vendor(session->parts->inventory));
+	host_facts_links(facts, devices->list, devices->count, source.sys);
+	inventory_facts(session->parts->inventory, facts);
 	if (session->parts->config->share)
 		slurm_share_facts(session->parts->config->share, facts);
 	session_add_names(facts, "engine_runtimes", &features->runtimes);

@@ -31,7 +31,8 @@ struct inventory {
 	struct profiles profiles;
 	const struct profile *profile; /* NULL: none of that name */
 	struct samples samples[TOOLS]; /* what they printed last */
-	size_t command; /* of the monitor's, the one that is tried */
+	size_t command;   /* of the monitor's, the one that is tried */
+	uint32_t tool_ms; /* how long it ran last; 0: never */
 	struct subprocess *tool;
 	size_t tool_index; /* which of the two */
 	struct devices devices;
@@ -353,6 +354,10 @@ static void inventory_tool_done(void *arg, const struct error *err,
 	struct error wrong;
 
 	inventory->tool = NULL;
+	if (inventory->tool_index == MONITOR)
+		inventory->tool_ms =
+			output ? output->took_ms
+			       : inventory->profile->monitor.timeout_ms;
 	if (!err && sampler_read(tool.sampler, output->text, output->size,
 				 &samples, &wrong) == 0) {
 		samples_clear(&inventory->samples[inventory->tool_index]);
@@ -564,4 +569,19 @@ bool inventory_missing(const struct inventory *inventory)
 {
 	return discovers(inventory->profile) && !inventory->devices.count &&
 	       !sysroot_simulated(inventory->config.roots);
+}
+
+void inventory_facts(const struct inventory *inventory, cJSON *facts)
+{
+	const struct samples *samples = &inventory->samples[MONITOR];
+	double pending = 0;
+
+	for (size_t i = 0; i < samples->count; i++)
+		if (samples->rows[i].has & 1U << READING_REMAP_PENDING)
+			pending +=
+				samples->rows[i].value[READING_REMAP_PENDING];
+	if (samples->count)
+		cJSON_AddNumberToObject(facts, "remap_pending", pending);
+	if (inventory->tool_ms)
+		cJSON_AddNumberToObject(facts, "tool_ms", inventory->tool_ms);
 }

@@ -63,4 +63,10 @@ uint32_t inventory_count(const struct inventory *inventory);
  */
 bool inventory_missing(const struct inventory *inventory);
 
+/* Add to the facts of the host what the vendor's tool, or the files in its
+ * place, said last: "tool_ms", how long the tool ran, and "remap_pending", how
+ * many devices wait for a reset.
+ */
+void inventory_facts(const struct inventory *inventory, cJSON *facts);
+
 #endif

@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <sys/timex.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -354,6 +356,56 @@ void host_facts_accelerators(cJSON *facts, const struct device_info *devices,
 	cJSON_AddNumberToObject(facts, "accelerators", (double)all);
 }
 
+void host_facts_links(cJSON *facts, const struct device_info *devices,
+		      size_t count, const char *sys)
+{
+	double width, least = 0, most = 0;
+	char numa[DEVICES_MAX * 5] = "", text[32];
+	bool known = count > 0;
+
+	for (size_t i = 0; i < count; i++) {
+		known = known && devices[i].numa >= 0;
+		text_append(numa, sizeof(numa), "%s%lld", i ? " " : "",
+			    (long long)devices[i].numa);
+		if (!devices[i].bus_id ||
+		    !sysfs_number(&width, sys,
+				  "bus/pci/devices/%s/current_link_width",
+				  devices[i].bus_id) ||
+		    !(width > 0))
+			continue;
+		least = least > 0 && least < width ? least : width;
+		most = width > most ? width : most;
+	}
+	if (known)
+		sysfs_add(facts, "device_numa", numa);
+	if (!(most > 0))
+		return;
+	if (least < most)
+		snprintf(text, sizeof(text), "%.0f to %.0f", least, most);
+	else
+		snprintf(text, sizeof(text), "%.0f", most);
+	sysfs_add(facts, "pcie_width", text);
+}
+
+/* What containers get of the host: locked memory, and its /dev/shm. */
+static void facts_add_limits(cJSON *facts)
+{
+	struct rlimit limit;
+	struct statvfs shm;
+	char text[32] = "unlimited";
+
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0) {
+		if (limit.rlim_max != RLIM_INFINITY)
+			snprintf(text, sizeof(text), "%llu",
+				 (unsigned long long)limit.rlim_max);
+		sysfs_add(facts, "memlock", text);
+	}
+	if (statvfs("/dev/shm", &shm) == 0)
+		cJSON_AddNumberToObject(facts, "shm_bytes",
+					(double)shm.f_blocks *
+						(double)shm.f_frsize);
+}
+
 cJSON *host_facts_read(const struct host_facts_source *source,
 		       struct error *err)
 {
@@ -372,11 +424,13 @@ cJSON *host_facts_read(const struct host_facts_source *source,
 		       "class/dmi/id/product_name");
 	facts_add_file(facts, "machine_vendor", source->sys,
 		       "class/dmi/id/sys_vendor");
+	facts_add_file(facts, "bios", source->sys, "class/dmi/id/bios_version");
 	add_cpu(facts, source);
 	facts_add_memory(facts, source);
 	add_numa(facts, source);
 	add_governor(facts, source);
 	add_transparent(facts, source);
+	facts_add_limits(facts);
 	add_clock(facts, source);
 	network_facts(facts, source->sys);
 	add_engine(facts, source->engine);

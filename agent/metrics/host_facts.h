@@ -29,7 +29,9 @@ struct host_facts_source {
  *	"cpu": "AMD EPYC 7742 64-Core Processor", "cpus": 256,
  *	"cpu_sockets": 2, "cpu_cores": 128
  *	"memory_bytes", "memory_available_bytes"
+ *	"bios": "1.51.3"
  *	"numa_nodes": 8
+ *	"memlock": "unlimited" or bytes, of the agent; "shm_bytes"  of /dev/shm
  *	"governor": "performance"	or "performance 250, powersave 6"
  *	"hugepages": {"size_kib": 2048, "total": 0, "free": 0},
  *	"transparent_hugepages": "madvise"
@@ -46,6 +48,8 @@ struct host_facts_source {
  *	"driver": "535.129.03", "sdk": "12.2"	of the vendor
  *	"accelerator": "NVIDIA A100-SXM4-80GB"	or "2x ..., 6x ..."
  *	"accelerators": 8			those that are gone do not count
+ *	"device_numa": "0 0 0 0 1 1 1 1"	where each is, if that is known
+ *	"pcie_width": "16" or "8 to 16"		lanes of their links
  */
 cJSON *host_facts_read(const struct host_facts_source *source,
 		       struct error *err);
@@ -64,5 +68,9 @@ void host_facts_versions(cJSON *facts, const struct versions *versions);
  */
 void host_facts_accelerators(cJSON *facts, const struct device_info *devices,
 			     size_t count, const char *vendor);
+
+/* Add where the devices are, and how they are linked. sys as above. */
+void host_facts_links(cJSON *facts, const struct device_info *devices,
+		      size_t count, const char *sys);
 
 #endif

@@ -35,6 +35,8 @@ struct looking {
 	const char *device; /* of the ports that are read */
 	cJSON *networks, *ports;
 	struct links links[KINDS];
+	double mtu;         /* the least; 0: none yet */
+	char firmware[128]; /* different ones */
 };
 
 static void count_link(struct links *links, double gbit_per_s)
@@ -53,7 +55,7 @@ static bool add_network(void *arg, const char *name)
 	owned(buffer_clear) struct buffer state;
 	cJSON *network = cJSON_CreateObject();
 	bool physical = sysfs_there(looking->sys, "class/net/%s/device", name);
-	double speed = 0;
+	double speed = 0, mtu;
 
 	buffer_init(&state, 64);
 	if (!network || !strcmp(name, "lo")) {
@@ -69,6 +71,10 @@ static bool add_network(void *arg, const char *name)
 		sysfs_add(network, "state", state.data);
 	cJSON_AddBoolToObject(network, "physical", physical);
 	cJSON_AddItemToArray(looking->networks, network);
+	if (physical && !strcmp(state.data, "up") &&
+	    sysfs_number(&mtu, looking->sys, "class/net/%s/mtu", name) &&
+	    mtu > 0 && (!(looking->mtu > 0) || mtu < looking->mtu))
+		looking->mtu = mtu;
 	if (physical && !strcmp(state.data, "up"))
 		count_link(&looking->links[ETHERNET],
 			   speed > 0 ? speed / 1000 : 0);
@@ -128,9 +134,17 @@ static bool add_port(void *arg, const char *port)
 static bool network_add_device(void *arg, const char *name)
 {
 	struct looking *looking = arg;
+	owned(buffer_clear) struct buffer firmware;
 	char folder[512];
 
 	looking->device = name;
+	buffer_init(&firmware, 64);
+	if (sysfs_text(&firmware, looking->sys, "class/infiniband/%s/fw_ver",
+		       name) &&
+	    !strstr(looking->firmware, firmware.data))
+		text_append(looking->firmware, sizeof(looking->firmware),
+			    "%s%s", *looking->firmware ? ", " : "",
+			    firmware.data);
 	if (snprintf(folder, sizeof(folder), "class/infiniband/%s/ports",
 		     name) < (int)sizeof(folder))
 		sysfs_each(looking->sys, folder, PORTS_MAX, add_port, looking);
@@ -168,6 +182,9 @@ void network_facts(cJSON *facts, const char *sys)
 	sysfs_each(sys, "class/infiniband", NETWORKS_MAX, network_add_device,
 		   &looking);
 	add_summary(facts, looking.links);
+	if (looking.mtu > 0)
+		cJSON_AddNumberToObject(facts, "mtu", looking.mtu);
+	sysfs_add(facts, "infiniband_firmware", looking.firmware);
 	if (cJSON_GetArraySize(looking.ports))
 		cJSON_AddItemToObject(facts, "infiniband", looking.ports);
 	else

@@ -11,6 +11,8 @@
  *
  *	"networks": [{"name": "eth0", "mbit_per_s": 25000,
  *	  "state": "up", "physical": true}]	     without loopback
+ *	"mtu": 9000	the least of physical links that are up
+ *	"infiniband_firmware": "20.31" or "20.31, 22.1"  of all its devices
  *	"infiniband": [{"device": "mlx5_0", "port": 1, "type": "InfiniBand" or
  *	  "RoCE", "gbit_per_s": 200, "rate": "200 Gb/sec (4X HDR)",
  *	  "state": "ACTIVE"}]

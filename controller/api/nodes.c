@@ -3,6 +3,7 @@
 #include "controller/api/page.h"
 #include "controller/jobs/allocation.h"
 #include "controller/jobs/job.h"
+#include "controller/nodes/drift.h"
 #include "controller/nodes/node.h"
 #include "controller/report/node_rates.h"
 #include "controller/store/store.h"
@@ -176,7 +177,8 @@ static int add_rate(const struct recent_runs *runs, struct node_info *to,
  * it, too.
  */
 static int node_describe(const struct api *api, const struct node *node,
-			 struct node_info *to, struct error *err)
+			 const struct drift *drift, struct node_info *to,
+			 struct error *err)
 {
 	const struct node_view *view = node_view(node);
 	const struct slot *slot = node_slot(api->nodes, node);
@@ -197,7 +199,25 @@ static int node_describe(const struct api *api, const struct node *node,
 	    add_engine_away(node, to, err) < 0 ||
 	    add_chips(node, slot, to, err) < 0 || add_jobs(node, to, err) < 0)
 		return -1;
+	if (node_peer(node) && drift &&
+	    drift_tell(drift, view->facts, &to->drift, err) < 0)
+		return -1;
 	return add_documents(node, to, err);
+}
+
+/* The facts of all connected nodes. NULL: ENOMEM. */
+static struct drift *nodes_drift(const struct api *api, struct error *err)
+{
+	owned(drift_free) struct drift *drift = drift_new(err);
+
+	for (size_t i = 0; drift && i < node_count(api->nodes); i++) {
+		const struct node *node = node_at(api->nodes, i);
+
+		if (node_peer(node) &&
+		    drift_add(drift, node_view(node)->facts, err) < 0)
+			return NULL;
+	}
+	return take(drift);
 }
 
 int api_nodes(struct api_request *request, void *reply, struct error *err)
@@ -205,9 +225,10 @@ int api_nodes(struct api_request *request, void *reply, struct error *err)
 	const struct message_query *query = request->message;
 	const struct api *api = request->api;
 	struct page page = page_of(api, &node_info_schema, query->limit, err);
+	owned(drift_free) struct drift *drift = nodes_drift(api, err);
 	owned(recent_runs_clear) struct recent_runs runs = { 0 };
 	struct reply_nodes *to = reply;
-	int rc = recent_runs_compare(api, &runs, err);
+	int rc = drift ? recent_runs_compare(api, &runs, err) : -1;
 
 	page.skip = query->after;
 	for (size_t i = 0; rc == 0 && i < node_count(api->nodes); i++) {
@@ -217,7 +238,8 @@ int api_nodes(struct api_request *request, void *reply, struct error *err)
 		if (node_view(node)->removed)
 			continue;
 		info = page_row(&page);
-		rc = info ? node_describe(api, node, info, err) : page.stop;
+		rc = info ? node_describe(api, node, drift, info, err)
+			  : page.stop;
 		if (rc == 0 && info)
 			rc = add_rate(&runs, info, err);
 	}
@@ -263,10 +285,12 @@ int api_node(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_query *query = request->message;
 	const struct node *node = known_node(request->api, query->name, err);
+	owned(drift_free) struct drift *drift = nodes_drift(request->api, err);
 	owned(recent_runs_clear) struct recent_runs runs = { 0 };
 	struct reply_node *to = reply;
 
-	if (!node || node_describe(request->api, node, &to->node, err) < 0 ||
+	if (!node || !drift ||
+	    node_describe(request->api, node, drift, &to->node, err) < 0 ||
 	    recent_runs_compare(request->api, &runs, err) < 0 ||
 	    add_rate(&runs, &to->node, err) < 0)
 		return -1;
@@ -293,7 +317,7 @@ int api_drain(struct api_request *request, void *reply, struct error *err)
 		     : node_drain(api->nodes, node, (int64_t)message->from_ms,
 				  (int64_t)message->until_ms, message->reason,
 				  err);
-	return rc < 0 ? -1 : node_describe(api, node, &to->node, err);
+	return rc < 0 ? -1 : node_describe(api, node, NULL, &to->node, err);
 }
 
 int api_label(struct api_request *request, void *reply, struct error *err)

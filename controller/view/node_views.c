@@ -27,6 +27,8 @@ static void node_health_words(const struct node_info *node, char *to,
 		text_append(to, size, "the engine is away since %s: %.200s; ",
 			    human_clock(node->engine_away->since_ms).text,
 			    node->engine_away->text);
+	for (size_t i = 0; i < node->drift.count; i++)
+		text_append(to, size, "%.200s; ", node->drift.items[i]);
 	if (!health)
 		return;
 	if (health->probation_ms)

@@ -49,7 +49,8 @@ static const struct schema node_rate_schema = SCHEMA(node_rate,
 	FIELD_OPTIONAL(node_info, leaving),                                    \
 	FIELD_NULLABLE(node_info, facts),                                      \
 	FIELD_(node_info, rate, FIELD_POINTER, .schema = &node_rate_schema,    \
-	       .optional = true)
+	       .optional = true),                                             \
+	FIELD_OPTIONAL(node_info, drift)
 
 const struct schema node_info_schema = SCHEMA(node_info, IN_LISTS);
 

@@ -60,6 +60,7 @@ struct node_info {
 	bool leaving;
 	cJSON *facts; /* an object, as its agent reports it, or NULL */
 	struct node_rate *rate; /* NULL: there is nothing to compare */
+	struct strings drift;   /* what it differs in from the nodes like it */
 
 	struct device_info *inventory;
 	size_t inventory_count;

@@ -187,6 +187,12 @@ static void make_network(void)
 	char path[256];
 
 	put("sys/class/net/lo/speed", "1\n");
+	put("sys/class/net/eth0/mtu", "9000\n");
+	put("sys/class/net/eth1/mtu", "1500\n");
+	put("sys/class/net/eth1/operstate", "up\n");
+	put("sys/class/net/eth1/device/vendor", "0x15b3\n");
+	put("sys/class/infiniband/mlx5_0/fw_ver", "20.31\n");
+	put("sys/class/infiniband/mlx5_1/fw_ver", "20.31\n");
 	put("sys/class/net/eth0/speed", "25000\n");
 	put("sys/class/net/eth0/operstate", "up\n");
 	put("sys/class/net/eth0/device/vendor", "0x15b3\n");
@@ -244,6 +250,8 @@ static void a_server(void)
 	ok(cJSON_IsBool(
 		   cJSON_GetObjectItemCaseSensitive(clock, "synchronised")),
 	   "and whether it is synchronised");
+	ok(text_of(facts, "memlock") && number_of(facts, "shm_bytes") > 0,
+	   "what containers get of it");
 	ok(!cJSON_HasObjectItem(facts, "network"),
 	   "no network is up: nothing is said of it");
 	cJSON_Delete(facts);
@@ -284,6 +292,10 @@ static void its_networks(void)
 	facts = host_facts_read(&source, NULL);
 	is(text_of(facts, "network"), "InfiniBand, 2x200 Gb/s",
 	   "InfiniBand goes before it; ports that are down do not count");
+	is_int((long long)number_of(facts, "mtu"), 1500,
+	       "the least MTU of links that are up");
+	is(text_of(facts, "infiniband_firmware"), "20.31",
+	   "firmware that all adapters have");
 	is_int(cJSON_GetArraySize(
 		       cJSON_GetObjectItemCaseSensitive(facts, "infiniband")),
 	       3, "all ports are listed");
@@ -336,15 +348,41 @@ static void accelerators(void)
 	cJSON_Delete(facts);
 }
 
+static void links(void)
+{
+	struct device_info list[2] = {
+		{ .bus_id = (char *)"0000:01:00.0", .numa = 0 },
+		{ .bus_id = (char *)"0000:02:00.0", .numa = 1 },
+	};
+	cJSON *facts = cJSON_CreateObject();
+	char sys[512];
+
+	snprintf(sys, sizeof(sys), "%s/sys", root);
+	put("sys/bus/pci/devices/0000:01:00.0/current_link_width", "16\n");
+	put("sys/bus/pci/devices/0000:02:00.0/current_link_width", "8\n");
+	host_facts_links(facts, list, 2, sys);
+	is(text_of(facts, "device_numa"), "0 1", "where the devices are");
+	is(text_of(facts, "pcie_width"), "8 to 16", "a link that is narrower");
+	cJSON_Delete(facts);
+	facts = cJSON_CreateObject();
+	list[1].numa = -1;
+	host_facts_links(facts, list, 1, sys);
+	is(text_of(facts, "pcie_width"), "16", "links that are alike");
+	host_facts_links(facts, list + 1, 1, "/nowhere");
+	ok(cJSON_GetArraySize(facts) == 2, "what is not known is not there");
+	cJSON_Delete(facts);
+}
+
 int main(void)
 {
-	tap_begin(31);
+	tap_begin(38);
 	the_host();
 	the_engine();
 	if (!mkdtemp(root))
 		return 1;
 	a_server();
 	its_networks();
+	links();
 	file_remove_tree(AT_FDCWD, root, NULL);
 	accelerators();
 	return tap_done();
