@@ -283,6 +283,8 @@ static const char *precision_key(const char *precision)
 		{ "fp32", "fp32" },     { "tf32", "tf32" },
 		{ "fp16", "fp16" },     { "bf16", "bf16" },
 		{ "fp8", "fp8" },       { "int8", "int8" },
+		{ "mxfp8", "fp8" },     { "fp4", "fp4" },
+		{ "nvfp4", "fp4" },     { "mxfp4", "fp4" },
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)

@@ -618,6 +618,7 @@ static const struct map_field tflops_fields[] = {
 	{ .key = "bf16", .read = check_figure },
 	{ .key = "fp8", .read = check_figure },
 	{ .key = "int8", .read = check_figure },
+	{ .key = "fp4", .read = check_figure },
 	{ 0 }
 };
 

@@ -91,6 +91,7 @@ static void test_nodes(void)
 {
 	uint64_t jobs[] = { 4, 5 };
 	struct node_rate rate = { -6.9, 0.4, 12, 3, true };
+	char *drift[] = { (char *)"driver: 2, but 1 on 3 of 4 like it" };
 	struct node_shown node = {
 		.info = { .name = (char *)"n1",
 			  .state = (char *)"down",
@@ -114,9 +115,12 @@ static void test_nodes(void)
 	   "n1    down   cpu      7 of 8     2  -6.9 ± 0.4 (!)           1m01s"
 	   "  4,5\n",
 	   "a node that is away, and slower than others");
+	node.info.drift = (struct strings){ drift, 1 };
 	buffer_init(&page, 10000);
 	writer_init(&to, &page, html_text);
 	view_page_row(&view_nodes, &node, &to);
+	ok(strstr(page.data, "driver: 2, but 1 on 3 of 4 like it"),
+	   "what it differs in is a note of it");
 	ok(strstr(page.data, "<a href=\"/node/2\">n1</a></td>"
 			     "<td class=\"bad\">down</td>"),
 	   "its page is linked, its state marked: %s", page.data);
