@@ -2,6 +2,7 @@
  */
 #include "agent/metrics/monitor.h"
 #include "agent/metrics/host_usage.h"
+#include "agent/metrics/kernel_log.h"
 #include "agent/metrics/tool_runner.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/log.h"
@@ -55,6 +56,7 @@ struct monitor {
 	struct exchange exchange;
 	TAILQ_HEAD(, monitor_stream) streams;
 	int64_t watched_until_ms;   /* monotonic; see monitor_watch() */
+	struct kernel_log *kernel;  /* NULL: not open */
 	struct sample_files *files; /* of the devices; NULL: not open */
 	unsigned files_turn;
 	bool suffice;              /* the files give all; no tool is run */
@@ -366,9 +368,31 @@ static void monitor_read_files(struct monitor *monitor, int64_t now_ms)
 	}
 }
 
+static void kernel_told(void *arg, const char *text)
+{
+	char words[SAMPLE_FORMAT_TEXT_MAX];
+
+	snprintf(words, sizeof(words), "kernel: %.380s", text);
+	tool_failed(arg, words);
+}
+
+/* What the kernel says of devices while tasks run. */
+static void monitor_read_kernel(struct monitor *monitor)
+{
+	struct expression *match = monitor_get_rules(monitor)->kernel;
+
+	if (!match || TAILQ_EMPTY(&monitor->streams))
+		return;
+	if (!monitor->kernel)
+		monitor->kernel = kernel_log_new(monitor->config->roots->dev);
+	if (monitor->kernel)
+		kernel_log_read(monitor->kernel, match, kernel_told, monitor);
+}
+
 /* Devices may be others when they are read again. */
 static void monitor_close_files(struct monitor *monitor)
 {
+	kernel_log_free(take(monitor->kernel));
 	sample_files_free(take(monitor->files));
 	samples_clear(&monitor->files_last);
 	monitor->files_turn = 0;
@@ -511,6 +535,7 @@ static int tick(sd_event_source *source, uint64_t usec, void *arg)
 	look_at_clock(monitor);
 	begin_streams(monitor);
 	monitor_take_host(monitor, now_ms);
+	monitor_read_kernel(monitor);
 	monitor_read_files(monitor, now_ms);
 	monitor_run_tools(monitor);
 	/* On a grid, so that the mean interval is the configured one. */

@@ -6,6 +6,9 @@
  * of that task's devices. Without tasks and watchers it does nothing. A task
  * that ends within 0.2 s has no samples.
  *
+ * Lines of the kernel's log that the profile names, such as NVIDIA's Xid,
+ * become lines of the streams, too.
+ *
  * A fault (the tool fails, hangs, prints too much, or does not know a device)
  * becomes a line in the streams, once for each cause. The tool is tried again,
  * less and less often while it fails.

@@ -125,6 +125,8 @@ struct monitor_rules {
 			     again, before the ms between; NULL: none */
 	struct file_rule *files;
 	size_t files_count;
+	struct expression *kernel; /* lines of the kernel's log that are told;
+				      NULL: none */
 	struct strings env;
 	uint32_t timeout_ms;
 	struct sampler *sampler; /* NULL: nothing to sample */

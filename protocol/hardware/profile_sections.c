@@ -489,6 +489,7 @@ static const struct map_field monitor_fields[] = {
 	{ .key = "command", .read = read_commands, .clear = clear_commands },
 	{ .key = "files", .read = read_files, .clear = clear_files },
 	MAP_FIELD("loop", read_word, monitor_rules, loop),
+	MAP_FIELD("kernel", read_expression, monitor_rules, kernel),
 	MAP_FIELD("env", read_env, monitor_rules, env),
 	MAP_FIELD("timeout", read_timeout, monitor_rules, timeout_ms),
 	{ .key = "na" },

@@ -404,6 +404,38 @@ static void no_tool(void)
 	cJSON_Delete(usage);
 }
 
+/* Only what is logged while a task runs, and what the profile names. */
+static void kernel_lines(void)
+{
+	owned(bed_clear) struct bed bed;
+	char *path = path_of("kmsg");
+	owned_free char *dev = strdup(folder);
+	FILE *file = fopen(path, "we");
+	cJSON *usage;
+
+	fputs("3,1,1000,-;ODD: error 1 of an earlier job\n", file);
+	fflush(file);
+	make_tool(TWO);
+	bed_init_with(&bed,
+		      "vendor: invented\nmonitor:\n  kernel: 'ODD: error'\n"
+		      "  layouts:\n    - name: lines\n      read: lines\n"
+		      "      device: ['card (?<device>\\d+)']\n");
+	bed.roots.dev = dev;
+	begin(&bed, "kernel", NULL);
+	wait_for(&bed, "kernel", "\"h\":", 2);
+	fputs("6,2,2000,-;eth0: link is up\n"
+	      "3,3,3000,-;ODD: error 79 of \033[31mdevice 1\n "
+	      "SUBSYSTEM=pci;x\n",
+	      file);
+	fclose(file);
+	ok(wait_for(&bed, "kernel", "\"error\"", 1), "an error is told");
+	usage = summary("kernel");
+	is(error_text(usage, 0), "kernel: ODD: error 79 of ?[31mdevice 1",
+	   "as the kernel says it");
+	is_int(cJSON_GetArraySize(at(usage, "errors")), 1, "and nothing else");
+	cJSON_Delete(usage);
+}
+
 static void clock_found(void)
 {
 	owned(bed_clear) struct bed bed;
@@ -654,6 +686,7 @@ int main(void)
 	next_command();
 	kernel_files();
 	no_tool();
+	kernel_lines();
 	clock_found();
 	adopted();
 	failures();
