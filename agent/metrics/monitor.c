@@ -347,21 +347,21 @@ static void monitor_read_files(struct monitor *monitor, int64_t now_ms)
 	const struct monitor_config *config = monitor->config;
 	const struct devices *devices = monitor_list_devices(monitor);
 	owned(samples_clear) struct samples samples = { 0 };
+	bool all = monitor->files_turn++ % FILES_TURNS == 0;
 
-	if (!devices || !monitor_get_rules(monitor)->sampler)
+	if (!devices || !monitor_get_rules(monitor)->sampler ||
+	    (!all && !monitor_get_rules(monitor)->files_count))
 		return;
 	if (!monitor->files)
 		monitor->files = sample_files_new(config->profile,
 						  config->roots, devices, NULL);
 	if (!monitor->files ||
-	    sample_files_read(monitor->files,
-			      monitor->files_turn++ % FILES_TURNS == 0,
-			      &samples, NULL) < 0)
+	    sample_files_read(monitor->files, all, &samples, NULL) < 0)
 		return;
 	monitor->suffice = sample_files_suffice(&samples);
 	if (monitor->suffice) {
 		monitor_take_devices(monitor, &samples, now_ms);
-	} else if (monitor->files_turn % FILES_TURNS == 1) {
+	} else if (all) {
 		samples_clear(&monitor->files_last);
 		monitor->files_last = samples;
 		samples = (struct samples){ 0 };

@@ -170,7 +170,8 @@ static void run_done(void *arg, const struct error *err,
 	struct error why;
 
 	runner->tool = NULL;
-	if (!err && !output->exit_code && runner->config.loops) {
+	if (!err && !output->exit_code && runner->config.loops &&
+	    (runner->header || runner->text.size)) {
 		tool_runner_take(runner);
 		return;
 	}

@@ -292,6 +292,19 @@ static void loop(void)
 	   "one that falls silent is told, and ended");
 }
 
+static void loop_without_output(void)
+{
+	owned(bed_clear) struct bed bed;
+
+	make_tool("exit 0");
+	bed_init_with(&bed, "vendor: invented\nmonitor:\n  command: [tool]\n"
+			    "  loop: every=\n" TABLE);
+	bed_turn_devices(&bed);
+	begin(&bed, "mute", "1");
+	ok(wait_for(&bed, "mute", "tool: monitor output: no line", 1),
+	   "one that ends without a word is told");
+}
+
 static void next_command(void)
 {
 	owned(bed_clear) struct bed bed;
@@ -683,6 +696,7 @@ int main(void)
 		return 1;
 	two_tasks();
 	loop();
+	loop_without_output();
 	next_command();
 	kernel_files();
 	no_tool();
