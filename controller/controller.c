@@ -313,6 +313,42 @@ static void controller_welcome_peer(struct controller *controller,
 		controller_join_node(controller, peer, hello);
 }
 
+/* An agent reads the blobs that it needs, and no other whose hash it knows. */
+static bool node_needs(const struct controller *controller,
+		       const struct node *node, const char *hash)
+{
+	struct task *task = node_first_task(node);
+
+	for (; task; task = node_next_task(task)) {
+		const char *workspace =
+			gang_spec(task_gang(task))->container.workspace;
+
+		if (workspace && !strcmp(workspace, hash))
+			return true;
+	}
+	return operations_need(controller->operations, node, hash);
+}
+
+static void controller_blob_want(struct controller *controller,
+				 struct node *node,
+				 const struct message_blob_want *want)
+{
+	if (want->source || node_needs(controller, node, want->hash))
+		blob_service_want(controller->blobs, node, want);
+	else
+		blob_service_deny_want(node, want);
+}
+
+static void controller_blob_read(struct controller *controller,
+				 struct node *node,
+				 const struct message_blob_read *read)
+{
+	if (node_needs(controller, node, read->hash))
+		blob_service_read(controller->blobs, node, read);
+	else
+		blob_service_deny_read(node, read);
+}
+
 static void from_agent(struct controller *controller, struct node *node,
 		       enum message_type type, void *body, const void *payload,
 		       size_t size)
@@ -326,7 +362,7 @@ static void from_agent(struct controller *controller, struct node *node,
 	}
 	switch (type) {
 	case MESSAGE_BLOB_WANT:
-		blob_service_want(controller->blobs, node, body);
+		controller_blob_want(controller, node, body);
 		break;
 	case MESSAGE_IMAGE_STATE:
 		operations_state(controller->operations, node, body);
@@ -339,7 +375,7 @@ static void from_agent(struct controller *controller, struct node *node,
 				     size);
 		break;
 	case MESSAGE_BLOB_READ:
-		blob_service_read(controller->blobs, node, body);
+		controller_blob_read(controller, node, body);
 		break;
 	case MESSAGE_COMMAND:
 		gang_relay_command(controller->parts.table, node, body, payload,

@@ -394,7 +394,8 @@ static void on_grant(struct fetches *fetches,
 {
 	struct error err;
 
-	if (peers_grant(fetches->peers, grant->name, grant->public, &err) < 0)
+	if (peers_grant(fetches->peers, grant->name, grant->public, grant->hash,
+			&err) < 0)
 		log_warning("%s", err.text);
 }
 

@@ -31,6 +31,13 @@ struct link {
 	TAILQ_ENTRY(link) next;
 };
 
+/* An agent that may read a blob. */
+struct grant {
+	char name[KEY_NAME_SIZE];
+	char hash[BLOB_HASH_SIZE];
+	TAILQ_ENTRY(grant) next;
+};
+
 struct peers {
 	sd_event *loop;
 	const struct key *key;
@@ -43,6 +50,8 @@ struct peers {
 	void *zmq; /* context of the links */
 	sd_event_source *idle;
 	TAILQ_HEAD(, link) links;
+	TAILQ_HEAD(, grant) grants; /* the newest last */
+	size_t grants_count;
 };
 
 /* Serving. A peer of NULL is the controller. */
@@ -80,18 +89,55 @@ static void peers_welcome(struct peers *peers, struct wire_peer *peer)
 	wire_server_flush(peers->server);
 }
 
+static void peers_drop_grant(struct peers *peers, struct grant *grant)
+{
+	TAILQ_REMOVE(&peers->grants, grant, next);
+	peers->grants_count--;
+	free(grant);
+}
+
+static struct grant *peers_find_grant(struct peers *peers, const char *name,
+				      const char *hash)
+{
+	struct grant *grant;
+
+	TAILQ_FOREACH(grant, &peers->grants, next)
+	{
+		if (!strcmp(grant->name, name) &&
+		    (!hash || !strcmp(grant->hash, hash)))
+			return grant;
+	}
+	return NULL;
+}
+
+static void peers_read_from_us(struct peers *peers, struct wire_peer *peer,
+			       const struct message_blob_read *read)
+{
+	struct message_blob_piece piece = {
+		.hash = read->hash,
+		.offset = read->offset,
+		.code = EACCES,
+		.text = (char *)"the controller did not say that this node may "
+				"read it",
+	};
+	struct error err;
+
+	if (!peers_find_grant(peers, wire_peer_name(peer), read->hash))
+		peers_send_piece(peers, peer, &piece, NULL, 0);
+	else if (chunk_sender_read(peers->chunk_sender, peer, read, &err) < 0)
+		wire_server_drop(peer, err.code, err.text);
+}
+
 static void peers_take_message(void *arg, struct wire_peer *peer,
 			       enum message_type type, void *body,
 			       const void *payload, size_t size)
 {
 	struct peers *peers = arg;
-	struct error err;
 
 	if (type == MESSAGE_HELLO)
 		peers_welcome(peers, peer);
-	else if (type == MESSAGE_BLOB_READ &&
-		 chunk_sender_read(peers->chunk_sender, peer, body, &err) < 0)
-		wire_server_drop(peer, err.code, err.text);
+	else if (type == MESSAGE_BLOB_READ)
+		peers_read_from_us(peers, peer, body);
 }
 
 static void peers_peer_gone(void *arg, struct wire_peer *peer, const char *why)
@@ -152,6 +198,7 @@ struct peers *peers_new(sd_event *loop, struct blob_store *blobs,
 	if (!peers)
 		return NULL;
 	TAILQ_INIT(&peers->links);
+	TAILQ_INIT(&peers->grants);
 	peers->loop = sd_event_ref(loop);
 	peers->key = key;
 	peers->handler = *handler;
@@ -182,6 +229,8 @@ void peers_free(struct peers *peers)
 		return;
 	while (!TAILQ_EMPTY(&peers->links))
 		link_free(TAILQ_FIRST(&peers->links));
+	while (!TAILQ_EMPTY(&peers->grants))
+		peers_drop_grant(peers, TAILQ_FIRST(&peers->grants));
 	loop_source_free(&peers->idle);
 	chunk_sender_free(peers->chunk_sender);
 	wire_server_free(peers->server);
@@ -197,21 +246,48 @@ const char *peers_endpoint(const struct peers *peers)
 	return peers->server ? peers->endpoint : NULL;
 }
 
-int peers_grant(struct peers *peers, const char *name, const char *public,
-		struct error *err)
+static void peers_revoke(struct peers *peers, const char *name)
 {
 	const struct key *key = keyring_named(peers->keyring, name);
+	struct grant *grant;
 
-	if (!public && key) {
+	while ((grant = peers_find_grant(peers, name, NULL)))
+		peers_drop_grant(peers, grant);
+	if (key) {
 		const struct key gone = *key;
 
 		keyring_forget(peers->keyring, gone.public);
 		if (peers->server)
 			wire_server_recheck(peers->server);
 	}
-	if (!public)
+}
+
+int peers_grant(struct peers *peers, const char *name, const char *public,
+		const char *hash, struct error *err)
+{
+	struct grant *grant;
+
+	if (!public) {
+		peers_revoke(peers, name);
 		return 0;
-	return keyring_admit(peers->keyring, name, ROLE_AGENT, public, err);
+	}
+	if (!blob_hash_valid(hash))
+		return error_set(err, EPROTO, "a grant names no blob");
+	if (keyring_admit(peers->keyring, name, ROLE_AGENT, public, err) < 0)
+		return -1;
+	grant = peers_find_grant(peers, name, hash);
+	if (!grant && peers->grants_count == PEERS_GRANTS_MAX)
+		peers_drop_grant(peers, TAILQ_FIRST(&peers->grants));
+	if (grant)
+		return 0;
+	grant = error_calloc(sizeof(*grant), "grant", err);
+	if (!grant)
+		return -1;
+	snprintf(grant->name, sizeof(grant->name), "%s", name);
+	snprintf(grant->hash, sizeof(grant->hash), "%s", hash);
+	TAILQ_INSERT_TAIL(&peers->grants, grant, next);
+	peers->grants_count++;
+	return 0;
 }
 
 void peers_controller_reads(struct peers *peers,

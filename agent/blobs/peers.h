@@ -43,9 +43,12 @@ OWNED_POINTER(struct peers, peers_free)
 /* "tcp://ADDRESS:PORT", or NULL. */
 const char *peers_endpoint(const struct peers *peers);
 
-/* Let the agent with this key read from us; public NULL: no longer. */
+/* Let the agent with this key read the blob from us, until PEERS_GRANTS_MAX
+ * others follow; public NULL: no longer any.
+ */
+#define PEERS_GRANTS_MAX 4096
 int peers_grant(struct peers *peers, const char *name, const char *public,
-		struct error *err);
+		const char *hash, struct error *err);
 
 /* The controller reads from us; its session is over. */
 void peers_controller_reads(struct peers *peers,

@@ -196,7 +196,8 @@ static bool name_source(struct blob_service *blobs, struct node *to,
 			const char *name, struct message_blob_from *from)
 {
 	struct node *source = name ? node_find(blobs->nodes, name) : NULL;
-	struct message_blob_grant grant = { .name = (char *)node_name(to) };
+	struct message_blob_grant grant = { .name = (char *)node_name(to),
+					    .hash = from->hash };
 
 	if (!source || !node_peer(source) || !node_view(source)->peers ||
 	    !node_peer(to) ||
@@ -359,6 +360,30 @@ void blob_service_read(struct blob_service *blobs, struct node *node,
 
 	if (chunk_sender_read(blobs->chunk_sender, node, read, &err) < 0)
 		wire_server_drop(node_peer(node), err.code, err.text);
+}
+
+#define DENIED "blob %.12s is needed by no task or image operation of this node"
+
+void blob_service_deny_want(struct node *node,
+			    const struct message_blob_want *want)
+{
+	struct error err;
+
+	error_set(&err, EACCES, DENIED, want->hash);
+	blob_refuse(node, want->hash, &err);
+}
+
+void blob_service_deny_read(struct node *node,
+			    const struct message_blob_read *read)
+{
+	struct message_blob_piece piece = { .hash = read->hash,
+					    .offset = read->offset,
+					    .code = EACCES };
+	struct error err;
+
+	error_set(&err, EACCES, DENIED, read->hash);
+	piece.text = err.text;
+	blob_send_message(node, MESSAGE_BLOB_PIECE, &piece);
 }
 
 void blob_service_revoked(struct blob_service *blobs, const char *name)

@@ -5,6 +5,7 @@
  * its source (distribution_tree.h): another node, or the controller, also while
  * the blob is still arriving. A node that awaits a blob is told when it
  * begins to arrive, or that it will not come (blob_uploads_expected()).
+ * A node gets what its tasks and image operations need; the caller knows that.
  * Blobs that no job or sweep uses (blob_users.h) are removed when they were
  * not used for BLOB_SERVICE_AGE_MS.
  */
@@ -67,6 +68,12 @@ void blob_service_want(struct blob_service *blobs, struct node *node,
 		       const struct message_blob_want *want);
 void blob_service_read(struct blob_service *blobs, struct node *node,
 		       const struct message_blob_read *read);
+
+/* The node asked for a blob, or to read it, and needs it for nothing. */
+void blob_service_deny_want(struct node *node,
+			    const struct message_blob_want *want);
+void blob_service_deny_read(struct node *node,
+			    const struct message_blob_read *read);
 
 /* The node's session has ended. */
 void blob_service_gone(struct blob_service *blobs, struct node *node);

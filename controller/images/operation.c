@@ -201,6 +201,7 @@ void operation_free(struct operation *operation)
 	for (size_t i = 0; i < operation->count; i++)
 		codec_clear(&image_node_schema, &operation->targets[i].node);
 	free(operation->targets);
+	image_bundle_clear(&operation->bundle);
 	codec_clear(&image_spec_schema, &operation->spec);
 	free(operation);
 }
@@ -208,6 +209,7 @@ void operation_free(struct operation *operation)
 void operation_finish(struct operation *operation)
 {
 	operation->final = true;
+	image_bundle_clear(&operation->bundle);
 	logins_free(take(operation->spec.logins), operation->spec.logins_count);
 	operation->spec.logins_count = 0;
 }

@@ -7,7 +7,7 @@
 #ifndef CONTROLLER_IMAGES_OPERATION_H
 #define CONTROLLER_IMAGES_OPERATION_H
 
-#include "protocol/blob/blob_store.h"
+#include "protocol/blob/image_bundle.h"
 #include "protocol/message/message.h"
 #include "protocol/message/reply_images.h"
 #include "protocol/wire/key.h"
@@ -33,6 +33,7 @@ struct operation {
 	struct operation_target *targets;
 	size_t count;
 	size_t asked; /* `one`: the target that is asked at present */
+	struct image_bundle bundle;   /* load: until it has ended */
 	char content[BLOB_HASH_SIZE]; /* `one`: what that target saved */
 	uint64_t bytes;               /* of that blob */
 	/* What nodes printed, in pieces that are numbered as they arrive. */

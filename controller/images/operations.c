@@ -435,13 +435,10 @@ static int operations_choose_all(struct operations *operations,
 		  : error_set(err, ENOENT, "no node is reachable");
 }
 
-static int operations_check(struct operations *operations,
-			    const struct operation *running,
+static int operations_check(const struct operation *running,
 			    const struct image_spec *spec, struct error *err)
 {
 	const char *word = operation_word(spec);
-	uint64_t bytes;
-	bool whole;
 
 	if (!blob_hash_valid(spec->id))
 		return error_set(err, EINVAL,
@@ -455,16 +452,43 @@ static int operations_check(struct operations *operations,
 	if (spec->kind != IMAGE_LIST && spec->kind != IMAGE_PRUNE &&
 	    (!spec->image || !*spec->image))
 		return error_set(err, EINVAL, "%s: the image is missing", word);
+	return 0;
+}
+
+static int operations_read_bundle(struct operations *operations,
+				  const struct image_spec *spec,
+				  struct image_bundle *bundle,
+				  struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+
+	buffer_init(&text, IMAGE_BUNDLE_BYTES_MAX);
 	if (spec->kind != IMAGE_LOAD)
 		return 0;
-	if (blob_store_look(blob_service_store(operations->with.blobs),
-			    spec->id, &bytes, &whole, err) < 0)
-		return -1;
-	return whole ? 0
-		     : error_set(err, ENOENT,
-				 "image operation %.12s: the controller does "
-				 "not have its bundle",
-				 spec->id);
+	if (blob_store_text(blob_service_store(operations->with.blobs),
+			    spec->id, &text, err) == 0)
+		return image_bundle_parse(text.data, text.size, bundle, err);
+	return err->code != ENOENT
+		       ? -1
+		       : error_set(err, ENOENT,
+				   "image operation %.12s: the controller does "
+				   "not have its bundle",
+				   spec->id);
+}
+
+bool operations_need(const struct operations *operations,
+		     const struct node *node, const char *hash)
+{
+	for (size_t i = 0; i < operations->count; i++) {
+		const struct operation *operation = operations->list[i];
+
+		if (operation->spec.kind == IMAGE_LOAD && !operation->final &&
+		    operation_target(operation, node_name(node)) &&
+		    (!strcmp(operation->spec.id, hash) ||
+		     image_bundle_blob(&operation->bundle, hash)))
+			return true;
+	}
+	return false;
 }
 
 /* Nodes that work on it get it again, and report how far they are. */
@@ -487,10 +511,12 @@ int operations_begin(struct operations *operations, const char *by,
 		     const struct image_spec *spec, const struct strings *nodes,
 		     struct strings *chosen, struct error *err)
 {
+	owned(image_bundle_clear) struct image_bundle bundle = { 0 };
 	owned(strings_clear) struct strings names = { 0 };
 	struct operation *operation = operations_find(operations, spec->id);
 
-	if (operations_check(operations, operation, spec, err) < 0 ||
+	if (operations_check(operation, spec, err) < 0 ||
+	    operations_read_bundle(operations, spec, &bundle, err) < 0 ||
 	    (nodes->count
 		     ? operations_choose_named(operations, nodes, &names, err)
 		     : operations_choose_all(operations, spec->build, &names,
@@ -505,6 +531,8 @@ int operations_begin(struct operations *operations, const char *by,
 		operation = operations_add(operations, spec, &names, err);
 		if (!operation)
 			return -1;
+		operation->bundle = bundle;
+		bundle = (struct image_bundle){ 0 };
 	}
 	operations_send_all(operations, operation);
 	log_info("image operation=%.12s %s image=%s nodes=%zu by=%s", spec->id,

@@ -68,6 +68,10 @@ void operations_state(struct operations *operations, struct node *node,
 void operations_room(struct operations *operations, struct node *node,
 		     const struct message_image_room *room);
 
+/* Does the node need the blob, to load images? */
+bool operations_need(const struct operations *operations,
+		     const struct node *node, const char *hash);
+
 /* Every half second. */
 void operations_tick(struct operations *operations);
 

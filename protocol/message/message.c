@@ -150,7 +150,8 @@ MESSAGE(blob_want, F(blob_want, hash), F(blob_want, length),
 MESSAGE(blob_from, F(blob_from, hash), O(blob_from, bytes),
 	O(blob_from, name), O(blob_from, endpoint),
 	O(blob_from, public), O(blob_from, code), O(blob_from, text))
-MESSAGE(blob_grant, F(blob_grant, name), O(blob_grant, public))
+MESSAGE(blob_grant, F(blob_grant, name), O(blob_grant, public),
+	O(blob_grant, hash))
 MESSAGE(blob_read, F(blob_read, hash), F(blob_read, offset),
 	F(blob_read, size))
 MESSAGE(blob_piece, F(blob_piece, hash), F(blob_piece, offset),

@@ -164,10 +164,11 @@ struct message_blob_from {
 	char *text;
 };
 
-/* Let the agent of this key read blobs. public NULL: no longer. */
+/* Let the agent of this key read the blob. public NULL: no longer any. */
 struct message_blob_grant {
 	char *name;
 	char *public;
+	char *hash;
 };
 
 /* Send me these bytes as one piece, once they are there. */

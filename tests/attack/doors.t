@@ -87,6 +87,25 @@ for job in 0 "$JOB" 99; do
 		"a viewer does not, whatever job ($job) it names"
 done
 
+# An agent reads what its tasks and operations need, and no other content.
+must make_key "$CLUSTER/n9.key" n9 agent
+node()
+{
+	"$REGATTA_BUILD/lab/peer" "$REGATTA_CONTROLLER" \
+		"$CLUSTER/controller.key" "$CLUSTER/n9.key" 1 \
+		'{"type":"hello","version":3,"software":"peer","instance":"x",
+		"vendor":"none","devices":0,"address":"127.0.0.1"}' \
+		'{"type":"report","tasks":[]}' "$@"
+}
+must wait_for 'regatta nodes && node | finds welcome' 10
+for ask in '"blob-want","hash":"'$hash'","length":0' \
+	'"blob-read","hash":"'$hash'","offset":0,"size":1000'; do
+	run node "{\"type\":$ask}"
+	like "$out" "\"code\":13,.*needed by no task or image operation of this node" \
+		"an agent is refused a workspace of others (${ask%%,*})"
+	ok '[[ $out != *s3cret* ]]' "nor gets it"
+done
+
 # ---- refusals ------------------------------------------------------------
 
 STRANGERS=120

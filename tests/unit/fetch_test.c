@@ -122,7 +122,8 @@ static void tell(struct node *to, struct node *from, const char *hash,
 {
 	struct message_blob_from message = { .hash = (char *)hash,
 					     .bytes = bytes };
-	struct message_blob_grant grant = { to->key.name, to->key.public };
+	struct message_blob_grant grant = { to->key.name, to->key.public,
+					    (char *)hash };
 
 	if (from) {
 		message.name = from->key.name;
@@ -198,6 +199,35 @@ static void revoked(sd_event *loop, const char *data)
 	run_until(&second, &second.wants, 2);
 	ok(!second.done && !strcmp(second.failed, "r1"),
 	   "whose key is revoked gets nothing");
+	node_clear(&second);
+	node_clear(&first);
+}
+
+static void not_granted(sd_event *loop, const char *data)
+{
+	struct node first = { 0 }, second = { 0 };
+	struct message_blob_from from = { .bytes = 1000 };
+	char hash[BLOB_HASH_SIZE], other[BLOB_HASH_SIZE];
+	int wants;
+
+	node_init(&first, loop, "g1");
+	node_init(&second, loop, "g2");
+	put(&first, data, 1000, hash);
+	put(&first, data + 1, 1000, other);
+	fetch_begin(second.fetches, hash, false, NULL, done, &second, NULL);
+	tell(&second, &first, hash, 1000);
+	run_until(&second, &second.done, 1);
+	ok(has(&second, hash), "a node gets what it may read");
+	wants = second.wants;
+	fetch_begin(second.fetches, other, false, NULL, done, &second, NULL);
+	from.hash = other;
+	from.name = first.key.name;
+	from.endpoint = (char *)fetches_endpoint(first.fetches);
+	from.public = first.key.public;
+	fetches_heard(second.fetches, MESSAGE_BLOB_FROM, &from, NULL, 0);
+	run_until(&second, &second.wants, wants + 2);
+	ok(!length(&second, other) && !strcmp(second.failed, "g1"),
+	   "and nothing else that the other one has");
 	node_clear(&second);
 	node_clear(&first);
 }
@@ -367,6 +397,7 @@ int main(void)
 	randombytes_buf(data, LARGE);
 	chain(loop, data);
 	revoked(loop, data);
+	not_granted(loop, data);
 	dies(loop, data);
 	lies(loop, data);
 	damaged(loop, data);
