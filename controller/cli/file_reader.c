@@ -276,6 +276,14 @@ static bool is_compressed(const struct source *source)
 	return false;
 }
 
+void file_reader_filters(struct archive *archive)
+{
+	archive_read_support_filter_gzip(archive);
+	archive_read_support_filter_xz(archive);
+	archive_read_support_filter_zstd(archive);
+	archive_read_support_filter_bzip2(archive);
+}
+
 static int read_compressed(struct source *source, struct text_decoder *decoder,
 			   struct error *err)
 {
@@ -286,11 +294,7 @@ static int read_compressed(struct source *source, struct text_decoder *decoder,
 
 	if (!archive || !text)
 		return error_nomem(err, source->name);
-	/* Only those that run no other program. */
-	archive_read_support_filter_gzip(archive);
-	archive_read_support_filter_xz(archive);
-	archive_read_support_filter_zstd(archive);
-	archive_read_support_filter_bzip2(archive);
+	file_reader_filters(archive);
 	archive_read_support_format_raw(archive);
 	if (archive_read_open(archive, source, NULL, source_read, NULL) ==
 		    ARCHIVE_OK &&

@@ -20,6 +20,10 @@ typedef int file_reader_fn(const void *piece, size_t size, void *arg,
 int file_reader_read(const char *name, file_reader_fn *fn, void *arg,
 		     struct error *err);
 
+/* Let libarchive unpack these four, and run no other program for a file. */
+struct archive;
+void file_reader_filters(struct archive *archive);
+
 /* A file_reader_fn: appends to a struct buffer as much as its limit allows. */
 file_reader_fn file_reader_keep;
 

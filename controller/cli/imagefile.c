@@ -2,6 +2,7 @@
  */
 #include "controller/cli/imagefile.h"
 
+#include "controller/cli/file_reader.h"
 #include "controller/cli/imagelist.h"
 #include "protocol/base/digest.h"
 #include "protocol/blob/unpack.h"
@@ -50,8 +51,8 @@ static int open_reader(struct image_file *file, struct error *err)
 	file->in = archive_read_new();
 	if (!file->in)
 		return error_nomem(err, "image file");
+	file_reader_filters(file->in);
 	if (archive_read_support_format_tar(file->in) != ARCHIVE_OK ||
-	    archive_read_support_filter_all(file->in) < ARCHIVE_WARN ||
 	    archive_read_open_filename(file->in, file->path, PIECE) !=
 		    ARCHIVE_OK)
 		return image_file_fail(file, err);

@@ -192,6 +192,16 @@ static void web_refuse(struct web *web, const struct error *why,
 	web_page_document(&page, NULL, &reply->body, NULL);
 }
 
+/* Those with a login, the metrics, and everybody else. */
+static unsigned int web_share(void *arg, const struct http_request *request)
+{
+	const struct web *web = arg;
+
+	if (viewers_know(web->viewers, http_cookie(request, COOKIE)))
+		return 1;
+	return !strcmp(http_path(request), "/metrics") ? 2 : 0;
+}
+
 static void web_on_request(void *arg, const struct http_request *request,
 			   struct http_reply *reply)
 {
@@ -218,6 +228,7 @@ static bool web_allows_stream(void *arg, const char *cookie)
 struct web *web_new(const struct web_config *config, struct error *err)
 {
 	static const struct http_handler handler = {
+		.share = web_share,
 		.answer = web_on_request,
 		.stream_gone = on_stream_gone,
 		.stream_allowed = web_allows_stream,

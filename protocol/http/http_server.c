@@ -63,7 +63,7 @@ struct http_server {
 	char url[128];
 	char *certificate, *key;
 	int64_t second; /* the present second, monotonic */
-	unsigned int answers;
+	unsigned int answers[HTTP_SHARES];
 	struct http_visitors visitors;
 	TAILQ_HEAD(, stream) streams;
 	size_t streams_count;
@@ -465,14 +465,19 @@ static enum MHD_Result send_reply(struct http_server *server,
 	return done;
 }
 
-static bool too_many(struct http_server *server)
+static bool too_many(struct http_server *server,
+		     const struct http_request *request)
 {
 	int64_t second = clock_mono_ms() / 1000;
+	unsigned int share =
+		server->handler.share
+			? server->handler.share(server->arg, request)
+			: 0;
 
 	if (server->second != second)
-		server->answers = 0;
+		memset(server->answers, 0, sizeof(server->answers));
 	server->second = second;
-	return ++server->answers > HTTP_RATE;
+	return ++server->answers[share] > HTTP_RATE;
 }
 
 static enum MHD_Result
@@ -499,7 +504,7 @@ http_server_take_request(void *arg, struct MHD_Connection *connection,
 	if (!good) {
 		reply.status = MHD_HTTP_METHOD_NOT_ALLOWED;
 		buffer_text(&reply.body, "only GET is supported\n", NULL);
-	} else if (too_many(server)) {
+	} else if (too_many(server, &request)) {
 		reply.status = MHD_HTTP_SERVICE_UNAVAILABLE;
 		buffer_text(&reply.body, "too many requests; try again\n",
 			    NULL);

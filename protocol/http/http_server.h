@@ -9,7 +9,8 @@
  * event streams; HTTP_EVENTS_MAX bytes of events that not all of them have
  * (beyond, clients that lack the oldest are disconnected); HTTP_WAITING_MAX
  * bytes of answers that are not read yet (beyond, those of the oldest requests
- * are cut off); HTTP_RATE answers a second (further requests get 503). A
+ * are cut off); HTTP_RATE answers a second for
+ * each share of the visitors (further requests get 503). A
  * connection that is idle for HTTP_IDLE_S seconds is closed. Near the limit of
  * connections, the one with the oldest last request is closed
  * (http_visitors.h); event streams are spared.
@@ -63,7 +64,13 @@ struct http_reply {
 	struct buffer body;        /* not of a stream */
 };
 
+#define HTTP_SHARES 3
+
 struct http_handler {
+	/* The share of who asks, below HTTP_SHARES, so that some visitors
+	 * cannot keep others out; NULL: all have one.
+	 */
+	unsigned int (*share)(void *arg, const struct http_request *request);
 	/* Answer: fill *reply. */
 	void (*answer)(void *arg, const struct http_request *request,
 		       struct http_reply *reply);

@@ -21,6 +21,22 @@ for tar in "$BED"/tars/*.tar; do
 	names+=("$(basename "$tar" .tar)")
 done
 
+# An image file chooses no program that would unpack it.
+mkdir "$BED/bin"
+for name in lrzip grzip lzop; do
+	printf '#!/bin/sh\ntouch %q\n' "$BED/bin/ran" >"$BED/bin/$name"
+done
+chmod +x "$BED"/bin/*
+for magic in 'LRZI\0\5' 'GRZipII\0\2\4:)' '\211LZO\0\r\n\032\n'; do
+	{
+		printf '%b' "$magic"
+		head -c 1000 /dev/zero
+	} >"$BED/image"
+	PATH=$BED/bin:$PATH run regatta image load "$BED/image" \
+		--controller tcp://127.0.0.1:1
+	ok '((rc)) && [[ ! -e $BED/bin/ran ]]' "no program is run for a file"
+done
+
 must cluster_up 1
 agent=$(pid_of cluster/agent1)
 

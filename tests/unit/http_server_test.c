@@ -36,6 +36,8 @@ static void answer_large(void *arg, const struct http_request *request,
 			    NULL);
 		return;
 	}
+	if (!strcmp(http_path(request), "/small"))
+		return;
 	buffer_reserve(&reply->body, BODY, NULL);
 	memset(reply->body.data, 'x', BODY);
 	reply->body.size = BODY;
@@ -138,7 +140,8 @@ static bool stream_allowed(void *arg, const char *pass)
 /* Many large events, to browsers of which one reads. */
 static void test_slow_streams(sd_event *loop)
 {
-	static const struct http_handler handler = { answer_stream, stream_gone,
+	static const struct http_handler handler = { NULL, answer_stream,
+						     stream_gone,
 						     stream_allowed };
 	static char event[HTTP_EVENT_BYTES];
 	size_t sent = 0;
@@ -228,6 +231,43 @@ static void test_hosts(sd_event *loop)
 	http_server_free(server);
 }
 
+static unsigned int share_of(void *arg, const struct http_request *request)
+{
+	return !strcmp(http_path(request), "/host");
+}
+
+static void test_shares(sd_event *loop)
+{
+	static const struct http_handler handler = { .share = share_of,
+						     .answer = answer_large };
+	static const char ask[] = "HEAD /small HTTP/1.1\r\nHost: x\r\n\r\n";
+	int64_t end_ms = clock_mono_ms() + WAIT_MS;
+	char text[400] = "", flood[1000] = "";
+	int asked = 0, fd, refused = 0;
+	struct http_server *server =
+		http_server_new(loop,
+				&(struct http_config){ .address =
+							       "127.0.0.1:0" },
+				&handler, &asked, NULL);
+
+	/* Within one second, but for a bad moment. */
+	while (!refused && clock_mono_ms() < end_ms) {
+		fd = client_connect(server, ask);
+		while (recv(fd, flood, sizeof(flood) - 1, MSG_DONTWAIT) < 0)
+			sd_event_run(loop, 20000);
+		refused = !strncmp(flood, "HTTP/1.1 503", 12);
+		close(fd);
+	}
+	fd = client_connect(server, "GET /host HTTP/1.1\r\nHost: x\r\n\r\n");
+	while (recv(fd, text, sizeof(text) - 1, MSG_DONTWAIT) < 0)
+		sd_event_run(loop, 20000);
+	ok(refused && !strncmp(text, "HTTP/1.1 200", 12),
+	   "who floods one share takes nothing of another: %.12s", text);
+	close(fd);
+	turn(loop);
+	http_server_free(server);
+}
+
 int main(void)
 {
 	sd_event *loop;
@@ -238,6 +278,7 @@ int main(void)
 	test_slow_readers(loop);
 	test_slow_streams(loop);
 	test_hosts(loop);
+	test_shares(loop);
 	sd_event_unref(loop);
 	return tap_done();
 }
