@@ -198,7 +198,7 @@ must submit_tool seeds repeat=2 log=auto env='{SEED: "7"}' show /host/log
 must wait_sweep "$SWEEP" 30
 run cli report "$SWEEP"
 like "$out" 'the 2 repeats have one seed, 7' "equal seeds in repeats are told"
-sed "s/7/'\${REPEAT}'/" "$BED/host/seeds.yaml" >"$BED/seeds.yaml"
+sed 's/"7"/"${REPEAT}"/' "$BED/host/seeds.yaml" >"$BED/seeds.yaml"
 run cli submit "$BED/seeds.yaml"
 like "$err" 'REPEAT\} is not defined; \$\{ROUND\} is the number of the repeat' \
 	"the number of the repeat is offered"
