@@ -41,6 +41,7 @@ static api_fn *const requests[MESSAGE_TYPES] = {
 	[MESSAGE_LABEL] = api_label,
 	[MESSAGE_BACKUP] = api_backup,
 	[MESSAGE_GC] = api_gc,
+	[MESSAGE_SIGN] = api_sign,
 	[MESSAGE_ROTATE] = api_rotate,
 	[MESSAGE_ROTATE_CONTROLLER] = api_rotate_controller,
 	[MESSAGE_ENROL] = api_enrol,

@@ -95,7 +95,7 @@ api_fn api_stacks;
 /* cancel.c */
 api_fn api_cancel, api_retry;
 /* maintenance.c */
-api_fn api_backup, api_gc;
+api_fn api_backup, api_gc, api_sign;
 
 /* The reply of a request: a struct and its schema. */
 struct api_reply {

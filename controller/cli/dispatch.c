@@ -389,7 +389,7 @@ static int exit_code(struct error *err)
 	/* EACCES is a file that may not be read, and so a wrong request. (An
 	 * unreachable controller is ENOTCONN.)
 	 */
-	if (err->code == EACCES)
+	if (err->code == EACCES || err->code == SETTINGS_NO_CONTROLLER)
 		err->code = EPERM;
 	return (int)program_exit_code(err);
 }

@@ -137,7 +137,7 @@ static int find_endpoint(const struct config *config,
 			 config->environment->controller, config->controller);
 
 	if (!given)
-		return error_set(err, EINVAL,
+		return error_set(err, SETTINGS_NO_CONTROLLER,
 				 "no controller is set: use --controller "
 				 "tcp://HOST:7117, REGATTA_CONTROLLER, or "
 				 "'controller:' in "

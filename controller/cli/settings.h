@@ -19,6 +19,7 @@
 #include "protocol/base/buffer.h"
 #include "protocol/wire/key.h"
 
+#include <errno.h>
 #include <limits.h>
 
 /* Environment variables, read by main(). NULL: not set. */
@@ -45,6 +46,9 @@ struct connection {
 	char keys_file[PATH_MAX + 16];     /* server_keys.h; "": none */
 	struct key key;
 };
+
+/* No controller is set at all; an errno value. */
+#define SETTINGS_NO_CONTROLLER EDESTADDRREQ
 
 /* Find controller and key. EINVAL, ENOENT, EPERM: the text says what is missing
  * or wrong, and what to do.

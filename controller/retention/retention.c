@@ -31,6 +31,7 @@
 struct walk {
 	struct retention *retention;
 	bool removes;
+	bool dry_run;      /* it counts what it would remove */
 	bool by_itself;    /* it removes no more than necessary */
 	int64_t before_ms; /* it removes only the output of jobs that ended
 			      earlier */
@@ -225,9 +226,9 @@ static int walk_job(const struct job_row *row, void *arg)
 		walk->more = true;
 		return 1;
 	}
-	if (!row->origin && !walk->removes)
+	if (!row->origin && !walk->removes && (over || !walk->dry_run))
 		rc = count_output(walk, row, walk->err);
-	else if (!row->origin && over)
+	else if (!row->origin && over && walk->removes)
 		rc = remove_all(walk, row, walk->err);
 	/* A job that takes several slices counts once. */
 	if (walk->bytes > bytes && *counted != row->id) {
@@ -263,7 +264,8 @@ int retention_order(struct retention *retention,
 {
 	struct walk walk = {
 		.retention = retention,
-		.removes = true,
+		.removes = !message->dry_run,
+		.dry_run = message->dry_run,
 		.before_ms = clock_wall_ms(),
 		.after = message->after,
 	};

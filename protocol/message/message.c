@@ -186,7 +186,8 @@ MESSAGE(drain, F(drain, request), F(drain, node), O(drain, undrain),
 MESSAGE(label, F(label, request), F(label, node), F(label, labels))
 MESSAGE(backup, F(backup, request), F(backup, id), O(backup, offset))
 MESSAGE(gc, F(gc, request), O(gc, after), F(gc, older_ms),
-	O(gc, goes_on))
+	O(gc, goes_on), O(gc, dry_run))
+MESSAGE(sign, F(sign, request), F(sign, sweep), F(sign, manifest))
 MESSAGE(rotate, F(rotate, request), F(rotate, public), O(rotate, keep_s),
 	O(rotate, for_s))
 MESSAGE(rotate_controller, F(rotate_controller, request),
@@ -291,6 +292,9 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 	[MESSAGE_GC] = { "gc", &gc_schema, ROLE_OPERATOR, false, true,
 		"remove output of old jobs",
 		&reply_gc_schema },
+	[MESSAGE_SIGN] = { "sign", &sign_schema, ROLE_OPERATOR, false, true,
+		"sign the files of a sweep",
+		&reply_sign_schema },
 	[MESSAGE_ROTATE_CONTROLLER] = { "rotate-controller",
 		&rotate_controller_schema, ROLE_OPERATOR, false, true,
 		"rotate the controller's key",

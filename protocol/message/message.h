@@ -78,6 +78,7 @@ enum message_type {
 	MESSAGE_LABEL,
 	MESSAGE_BACKUP,
 	MESSAGE_GC,
+	MESSAGE_SIGN,
 	MESSAGE_ROTATE_CONTROLLER,
 	/* person or agent to controller */
 	MESSAGE_ROTATE,
@@ -496,6 +497,14 @@ struct message_gc {
 	uint64_t after;
 	uint64_t older_ms;
 	bool goes_on; /* continues an earlier message */
+	bool dry_run; /* only tell what would be removed */
+};
+
+/* Sign the manifest of the files of a sweep. */
+struct message_sign {
+	uint64_t request;
+	uint64_t sweep;
+	char *manifest; /* its SHA-256 */
 };
 
 /* Enrol this key. The same again is answered as before. */

@@ -96,4 +96,13 @@ const struct schema reply_gc_schema = SCHEMA(reply_gc,
 	FIELD(reply_gc, bytes),
 	FIELD(reply_gc, after),
 	FIELD(reply_gc, more));
+
+const struct schema reply_sign_schema = SCHEMA(reply_sign,
+	FIELD(reply_sign, since),
+	FIELD(reply_sign, sweep),
+	FIELD(reply_sign, by),
+	FIELD(reply_sign, at_ms),
+	FIELD(reply_sign, manifest),
+	FIELD(reply_sign, signer),
+	FIELD(reply_sign, signature));
 /* clang-format on */

@@ -124,9 +124,21 @@ struct reply_gc {
 	bool more;      /* ask again */
 };
 
+/* A signed manifest (controller/access/statement.h). */
+struct reply_sign {
+	uint64_t since;
+	uint64_t sweep;
+	char *by;        /* who asked */
+	int64_t at_ms;   /* when */
+	char *manifest;  /* its SHA-256 */
+	char *signer;    /* public Ed25519 key, hexadecimal */
+	char *signature; /* the same */
+};
+
 extern const struct schema reply_keys_schema, reply_tokens_schema,
 	reply_audit_schema, reply_web_schema, reply_token_schema,
 	reply_admit_schema, reply_rotate_schema, reply_rotate_controller_schema,
-	reply_revoke_schema, reply_backup_schema, reply_gc_schema;
+	reply_revoke_schema, reply_backup_schema, reply_gc_schema,
+	reply_sign_schema;
 
 #endif

@@ -19,6 +19,7 @@
  *	python3's view of FlagPerf's files	python_files
  *	output for a terminal			terminal_text
  *	reports as a baseline, requirements	report_file
+ *	files of sweeps				bundle
  *
  * Libraries of others read HTTP requests (libmicrohttpd), ZMTP (libzmq), CBOR
  * items (libcbor), JSON (cJSON), YAML events (libyaml) and tables of the store

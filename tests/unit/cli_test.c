@@ -37,13 +37,16 @@ static const struct {
 	  "jobs: --format: 'xml' is not valid here; expected text, json" },
 	{ { "jobs", "--format=" },
 	  "--format: '' is not valid here; expected text, json" },
-	{ { "jobs", "3" },
-	  "jobs: '3' is not valid here; expected regatta jobs" },
+	{ { "jobs", "3", "4" },
+	  "jobs: '4' is not valid here; expected regatta jobs [SWEEP|DIR]" },
+	{ { "jobs", "3", "--all" },
+	  "jobs: --all, --sweep and SWEEP exclude each other" },
 	{ { "logs", "--follow=yes", "3" }, "logs: --follow takes no value" },
 	{ { "logs", "--controller=", "3" },
 	  "--controller: missing value (expected ENDPOINT" },
-	{ { "logs" },
-	  "logs: missing argument JOB (expected regatta logs JOB)" },
+	{ { "logs" }, "or --state DIR of a regatta run, which needs none" },
+	{ { "cancel", "--all", "3" },
+	  "cancel: --all and ID exclude each other" },
 	{ { "logs", "three" },
 	  "job: 'three' is not valid here; expected the number of a job" },
 	{ { "logs", "0" }, "job: '0'" },
@@ -117,7 +120,7 @@ static const struct {
 	  "standard input is not valid here; expected a file, because it is "
 	  "read twice: docker save -o FILE IMAGE" },
 	{ { "verify" },
-	  "missing argument JOB (or --result FILE and --log FILE)" },
+	  "missing argument JOB or BUNDLE (or --result FILE and --log FILE)" },
 	{ { "verify", "x" }, "job: 'x'" },
 	{ { "verify", "--log", "x" },
 	  "missing --result FILE or --log FILE (expected both)" },
@@ -302,6 +305,11 @@ static void test_plan(struct bed *bed)
 		   bed_said(bed, "nowhere; the plan ignores it") &&
 		   bed_printed(bed, "demo: 8 cells, "),
 	   "a sweep may be planned where its code is not");
+	ok(bed_run(bed, "plan", file, "--set", "image=other:2", "--set",
+		   "batch.micro=none", NULL) == 2 &&
+		   bed_said(bed, "--set batch.micro=none: batch.micro: "
+				 "\"none\" is not valid here"),
+	   "an error of an option is that of the option");
 	bed_write(bed, "bad.yaml", "sweep: demo\nframwork: cpu\n", 0644);
 	ok(bed_run(bed, "plan", bed_file(bed, "bad.yaml"), NULL) == 2 &&
 		   bed_said(bed, "bad.yaml:2: framwork: "),

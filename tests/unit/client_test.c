@@ -109,7 +109,7 @@ static void test_look(struct bed *bed)
 	bed_run(bed, "jobs", NULL);
 	ok(bed_printed(bed, " 17      3  a "), "those of the last sweep come");
 	is(bed->err,
-	   "jobs of sweep 3, the last sweep; --sweep ID or --all shows "
+	   "jobs of sweep 3, the last sweep; a number, a name or --all shows "
 	   "others\n",
 	   "which is said");
 	bed_run(bed, "jobs", "--all", NULL);

@@ -11,16 +11,23 @@
 struct cancel_options {
 	struct options common;
 	bool force;
+	bool all;
 };
+
+static const struct cancel_options *cancel_options_given(const struct cli *cli)
+{
+	return cli->given;
+}
 
 static int cancel_send(struct cli *cli, struct client *client, const char *kind,
 		       uint64_t id, cJSON *list, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
-	const struct cancel_options *given = cli->given;
-	struct message_cancel cancel = { .kind = (char *)kind,
-					 .id = id,
-					 .force = given->force };
+	struct message_cancel cancel = {
+		.kind = (char *)kind,
+		.id = id,
+		.force = cancel_options_given(cli)->force
+	};
 	uint64_t count;
 	cJSON *row;
 
@@ -71,17 +78,46 @@ static int cancel_each(struct cli *cli, struct client *client, cJSON *list,
 	return 0;
 }
 
+/* Those of others are named, and left alone. */
+static int cancel_all(struct cli *cli, struct client *client, cJSON *list,
+		      struct error *err)
+{
+	owned(rows_clear) struct rows sweeps = { 0 };
+	struct error why;
+
+	if (client_rows(client, QUERY_SWEEPS, 0, "id", &sweeps, err) < 0)
+		return -1;
+	for (size_t i = 0; i < sweeps.count; i++) {
+		const struct sweep_info *sweep = rows_at(&sweeps, i);
+
+		if (sweep->final || cancel_send(cli, client, "sweep", sweep->id,
+						list, &why) == 0)
+			continue;
+		if (why.code != EPERM)
+			return error_set(err, why.code, "%s", why.text);
+		cli_say(cli, "%s", why.text);
+	}
+	if (!cJSON_GetArraySize(list))
+		cli_say(cli, "no sweep was cancelled");
+	return 0;
+}
+
 static int cancel_command(struct cli *cli, struct error *err)
 {
 	owned(client_free) struct client *client = NULL;
 	owned(cJSON_Delete) cJSON *list = cJSON_CreateArray();
+	bool all = cancel_options_given(cli)->all;
 
 	if (!list)
 		return error_nomem(err, "output");
-	if (cancel_each(cli, NULL, NULL, err) < 0)
+	if (all && cli->arg_count)
+		return error_set(err, EINVAL,
+				 "cancel: --all and ID exclude each other");
+	if (!all && cancel_each(cli, NULL, NULL, err) < 0)
 		return -1;
 	client = cli_connect(cli, err);
-	if (!client || cancel_each(cli, client, list, err) < 0)
+	if (!client ||
+	    (all ? cancel_all : cancel_each)(cli, client, list, err) < 0)
 		return -1;
 	if (cli_format(cli, "json") && cli_print_json(cli, list, err) < 0)
 		return -1;
@@ -92,14 +128,15 @@ static int cancel_command(struct cli *cli, struct error *err)
 static const struct option_rule rules[] = {
 	{ OPTION(cancel_options, "force", 0, OPTION_FLAG, force, NULL),
 	  .help = "also cancel what another operator submitted" },
+	{ OPTION(cancel_options, "all", 0, OPTION_FLAG, all, NULL),
+	  .help = "end every sweep that has not ended" },
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
 };
 
 const struct command command_cancel = {
 	.name = "cancel",
-	.args = "[sweep | job] ID...",
-	.min_args = 1,
+	.args = "--all | [sweep | job] ID...",
 	.max_args = COMMAND_ARGS_MAX,
 	.connects = true,
 	.rules = rules,

@@ -3,7 +3,7 @@
 #include "controller/cli/command.h"
 #include "controller/cli/commands/gate.h"
 #include "controller/cli/commands/results.h"
-#include "controller/cli/run/session.h"
+#include "controller/cli/commands/sweep_source.h"
 #include "controller/report/compare.h"
 #include "controller/report/labels.h"
 #include "protocol/base/program.h"
@@ -210,16 +210,13 @@ static int print_text(struct cli *cli, const struct compare_cells *cells,
 
 struct sweeps {
 	struct compare_sweep of[COMPARE_SWEEPS_MAX];
-	struct results_about about[COMPARE_SWEEPS_MAX];
-	struct report_rows rows[COMPARE_SWEEPS_MAX];
+	struct sweep_source sources[COMPARE_SWEEPS_MAX];
 };
 
 static void sweeps_clear(struct sweeps *sweeps)
 {
-	for (size_t i = 0; i < COMPARE_SWEEPS_MAX; i++) {
-		report_rows_clear(&sweeps->rows[i]);
-		results_about_clear(&sweeps->about[i]);
-	}
+	for (size_t i = 0; i < COMPARE_SWEEPS_MAX; i++)
+		sweep_source_clear(&sweeps->sources[i]);
 }
 OWNED_VALUE(struct sweeps, sweeps_clear)
 
@@ -231,8 +228,8 @@ static int print_html(struct cli *cli, const struct compare_cells *cells,
 	buffer_init(&page, PAGE_MAX);
 	for (size_t i = 0; i < cli->arg_count; i++)
 		sweeps->of[i] = (struct compare_sweep){
-			.about = sweeps->about[i].about,
-			.rows = &sweeps->rows[i],
+			.about = sweeps->sources[i].about.about,
+			.rows = &sweeps->sources[i].rows,
 		};
 	if (compare_html(cells, sweeps->of, cli->arg_count, &page, err) < 0)
 		return -1;
@@ -243,20 +240,15 @@ static int print_html(struct cli *cli, const struct compare_cells *cells,
 static int sweeps_fetch(struct cli *cli, struct sweeps *sweeps,
 			struct error *err)
 {
-	owned(session_clear) struct session session = { 0 };
-	uint64_t ids[COMPARE_SWEEPS_MAX] = { 0 };
+	for (size_t i = 0; i < cli->arg_count; i++) {
+		struct sweep_source *source = &sweeps->sources[i];
 
-	for (size_t i = 0; i < cli->arg_count; i++)
-		if (cli_id(cli->args[i], "sweep", &ids[i], err) < 0)
+		if (sweep_source_read(source, cli, cli->args[i], SOURCE_CURVES,
+				      err) < 0)
 			return -1;
-	if (session_open(&session, cli, err) < 0)
-		return -1;
-	for (size_t i = 0; i < cli->arg_count; i++)
-		if (results_about_read(&sweeps->about[i], session.client,
-				       ids[i], false, err) < 0 ||
-		    results_fetch(session.client, ids[i], true,
-				  &sweeps->rows[i], err) < 0)
-			return -1;
+		/* The next one may need a controller of its own. */
+		session_clear(&source->session);
+	}
 	return 0;
 }
 
@@ -266,11 +258,11 @@ static int sweeps_fetch(struct cli *cli, struct sweeps *sweeps,
 static int sweeps_judge(struct cli *cli, const struct sweeps *sweeps,
 			const struct gate *gate, struct error *err)
 {
-	struct report_about about = sweeps->about[cli->arg_count - 1].about;
+	const struct sweep_source *last = &sweeps->sources[cli->arg_count - 1];
+	struct report_about about = last->about.about;
 
-	about.baseline = &sweeps->rows[0];
-	return gate_judge(cli, gate, &about, &sweeps->rows[cli->arg_count - 1],
-			  err);
+	about.baseline = &sweeps->sources[0].rows;
+	return gate_judge(cli, gate, &about, &last->rows, err);
 }
 
 static int compare_command(struct cli *cli, struct error *err)
@@ -287,7 +279,7 @@ static int compare_command(struct cli *cli, struct error *err)
 	    sweeps_fetch(cli, &sweeps, err) < 0)
 		return -1;
 	for (size_t i = 0; i < cli->arg_count; i++)
-		rows[i] = &sweeps.rows[i];
+		rows[i] = &sweeps.sources[i].rows;
 	if (compare_rows(rows, cli->arg_count,
 			 from == OPTION_NONE ? FROM_STEP : from, &cells,
 			 err) < 0)
@@ -326,7 +318,7 @@ static const struct option_rule rules[] = {
 
 const struct command command_compare = {
 	.name = "compare",
-	.args = "SWEEP SWEEP...",
+	.args = "SWEEP|FILE|DIR SWEEP|FILE|DIR...",
 	.min_args = 2,
 	.max_args = COMPARE_SWEEPS_MAX,
 	.connects = true,
@@ -334,7 +326,9 @@ const struct command command_compare = {
 	.options_size = sizeof(struct compare_options),
 	.summary = "compare sweeps with the first one, cell by cell",
 	.help =
-		"Compares cells with the same values. For each cell it prints "
+		"A sweep is named by its number or name, by a file of regatta "
+		  "bundle, or by the folder of a regatta run. "
+		  "Compares cells with the same values. For each cell it prints "
 		  "the ratio of the rates, whether the difference exceeds the "
 		  "spread, and the difference of the losses. With repeats, "
 		  "the ratio has a 95 % interval. "

@@ -73,8 +73,7 @@ static void fetching_skip(void *arg, const char *path, const char *why)
 	fetching->refused++;
 }
 
-/* An unnamed file on the disk of the folder. */
-static int open_temporary(const char *folder, struct error *err)
+int fetch_temporary(const char *folder, struct error *err)
 {
 	char path[PATH_MAX];
 	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -112,7 +111,7 @@ static int fetch_file(struct fetching *fetching, const struct file_info *file,
 	dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return error_errno(err, "%.100s", folder);
-	tar = open_temporary(folder, err);
+	tar = fetch_temporary(folder, err);
 	if (tar < 0 ||
 	    blob_transfer_get(fetching->client, fetching->wanted->job,
 			      file->content, tar, NULL, NULL, err) < 0)

@@ -28,4 +28,7 @@ int files_fetch(struct cli *cli, struct client *client,
 bool files_choose(const char *collected, const char *wanted, char *only,
 		  size_t size);
 
+/* An unnamed file on the disk of the folder: its descriptor. */
+int fetch_temporary(const char *folder, struct error *err);
+
 #endif

@@ -9,6 +9,7 @@
 struct gc_options {
 	struct options common;
 	const char *older;
+	bool dry_run;
 };
 
 static int gc_command(struct cli *cli, struct error *err)
@@ -23,6 +24,7 @@ static int gc_command(struct cli *cli, struct error *err)
 			   UINT64_C(100) * 366 * 86400000, &message.older_ms,
 			   err) < 0)
 		return error_prefix(err, "--older");
+	message.dry_run = given->dry_run;
 	client = cli_connect(cli, err);
 	if (!client)
 		return -1;
@@ -42,8 +44,8 @@ static int gc_command(struct cli *cli, struct error *err)
 	if (cli_format(cli, "json"))
 		fprintf(cli->out, "{\"jobs\":%llu,\"bytes\":%llu}\n",
 			(unsigned long long)jobs, (unsigned long long)bytes);
-	cli_say(cli, "%s of %s removed", human_bytes(bytes).text,
-		human_jobs(jobs).text);
+	cli_say(cli, "%s of output of %s %sremoved", human_bytes(bytes).text,
+		human_jobs(jobs).text, given->dry_run ? "would be " : "");
 	return EXIT_GOOD;
 }
 
@@ -51,6 +53,9 @@ static int gc_command(struct cli *cli, struct error *err)
 static const struct option_rule rules[] = {
 	{ OPTION(gc_options, "older", 0, OPTION_TEXT, older, "TIME"),
 	  .help = "only for jobs that ended this long ago (30d)" },
+	{ OPTION(gc_options, "dry-run", 0, OPTION_FLAG, dry_run, NULL),
+	  .help = "only tell how much output would be removed; collected "
+		  "files do not count" },
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
 };

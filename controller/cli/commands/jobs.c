@@ -15,34 +15,31 @@ struct jobs_options {
 
 typedef unsigned long long ull;
 
-/* Find the sweep to list; 0: all sweeps. *none: there is no sweep. */
-static int which_sweep(struct cli *cli, struct client *client, uint64_t *sweep,
-		       bool *none, struct error *err)
+/* Open a session and find the sweep to list; 0: all sweeps. *none: there is no
+ * sweep.
+ */
+static int which_sweep(struct cli *cli, struct session *session,
+		       uint64_t *sweep, bool *none, struct error *err)
 {
-	owned(answer_clear) struct answer answer = { 0 };
-	struct message_query query = { .what = QUERY_SWEEP };
 	const struct jobs_options *given = cli->given;
+	const char *word = cli->arg_count ? cli->args[0] : NULL;
+	int rc;
 
 	*none = false;
-	*sweep = given->sweep;
-	if (given->all)
-		*sweep = 0;
+	*sweep = given->all ? 0 : given->sweep;
 	if (*sweep != OPTION_NONE)
+		return session_open(session, cli, err);
+	rc = session_open_sweep(session, cli, word, sweep, err);
+	if (rc < 0 && !word && session->client && err->code == ENOENT) {
+		*none = true;
 		return 0;
-	*sweep = 0;
-	if (client_query(client, &query, &answer, err) < 0) {
-		*none = err->code == ENOENT;
-		return *none ? 0 : -1;
 	}
-	*sweep = ((const struct reply_sweep *)answer.reply)->sweep.id;
-	if (!*sweep)
-		return error_set(err, EPROTO,
-				 "the controller's answer has no sweep number");
-	cli_say(cli,
-		"jobs of sweep %llu, the last sweep; --sweep ID or --all shows "
-		"others",
-		(ull)*sweep);
-	return 0;
+	if (rc == 0 && !word)
+		cli_say(cli,
+			"jobs of sweep %llu, the last sweep; a number, a name "
+			"or --all shows others",
+			(ull)*sweep);
+	return rc;
 }
 
 static int jobs_command(struct cli *cli, struct error *err)
@@ -53,11 +50,12 @@ static int jobs_command(struct cli *cli, struct error *err)
 	uint64_t sweep;
 	bool none;
 
-	if (given->all && given->sweep != OPTION_NONE)
+	if (given->all + (given->sweep != OPTION_NONE) + (cli->arg_count > 0) >
+	    1)
 		return error_set(err, EINVAL,
-				 "jobs: --all and --sweep exclude each other");
-	if (session_open(&session, cli, err) < 0 ||
-	    which_sweep(cli, session.client, &sweep, &none, err) < 0)
+				 "jobs: --all, --sweep and SWEEP exclude each "
+				 "other");
+	if (which_sweep(cli, &session, &sweep, &none, err) < 0)
 		return -1;
 	if (!none && client_rows(session.client, QUERY_JOBS, sweep, "job",
 				 &rows, err) < 0)
@@ -80,15 +78,18 @@ static const struct option_rule rules[] = {
 
 const struct command command_jobs = {
 	.name = "jobs",
+	.args = "[SWEEP|DIR]",
+	.max_args = 1,
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct jobs_options),
 	.summary = "list the jobs of a sweep",
 	.help =
-		"Lists the jobs of the last sweep, one per line, with cell, "
+		"Lists the jobs of the last sweep, or of the one with this "
+		  "number or name, or of the folder of a regatta run, one per line, with cell, "
 		  "state, time and nodes. The last column shows the progress, "
 		  "the reason of a failure, or what the job waits for.",
-	.example = "regatta jobs --sweep 3",
+	.example = "regatta jobs nightly",
 	.fn = jobs_command,
 };
 /* clang-format on */

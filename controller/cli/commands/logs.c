@@ -612,8 +612,6 @@ static int logs_command(struct cli *cli, struct error *err)
 	owned(logs_clear) struct logs logs = { .cli = cli, .given = given };
 	uint64_t attempt = given->attempt;
 
-	if (cli_id(cli->args[0], "job", &logs.job, err) < 0)
-		return -1;
 	logs.follow = given->follow;
 	logs.style = (struct line_style){
 		.out = cli->out,
@@ -627,7 +625,11 @@ static int logs_command(struct cli *cli, struct error *err)
 	if (logs.files && logs.wanted[0])
 		return error_set(err, EINVAL,
 				 "--rank and --stream exclude each other");
-	if (session_open(&session, cli, err) < 0)
+	if ((cli->arg_count &&
+	     cli_id(cli->args[0], "job", &logs.job, err) < 0) ||
+	    session_open(&session, cli, err) < 0 ||
+	    session_job(&session, cli->arg_count ? cli->args[0] : NULL,
+			&logs.job, err) < 0)
 		return -1;
 	logs.client = session.client;
 	if (given->list)
@@ -674,15 +676,16 @@ static const struct option_rule rules[] = {
 
 const struct command command_logs = {
 	.name = "logs",
-	.args = "JOB",
-	.min_args = 1,
+	.args = "[JOB]",
 	.max_args = 1,
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct logs_options),
 	.summary = "print the output of a job",
 	.help =
-		"The output of one rank is printed byte for byte. If there "
+		"Without a job, it is of the last sweep: the first job that "
+		  "failed, else the last one. "
+		  "The output of one rank is printed byte for byte. If there "
 		  "are several ranks, each line begins with [rank-N].",
 	.example = "regatta logs 17 -f --tail 20",
 	.fn = logs_command,

@@ -3,13 +3,17 @@
 #include "controller/cli/commands/recompute_results.h"
 #include "controller/catalog/descriptions.h"
 #include "controller/cell/reference_peak.h"
+#include "controller/cli/commands/bundle_file.h"
 #include "controller/cli/commands/streams.h"
 #include "controller/cli/file_reader.h"
 #include "controller/results/recompute.h"
+#include "protocol/base/file.h"
 #include "protocol/message/json_get.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TOLD_MAX 12 /* fields of one row */
 
@@ -45,16 +49,40 @@ static int reread_feed(const void *piece, size_t size, void *arg,
 	return extract_feed(arg, piece, size, err);
 }
 
+/* A stream of an unpacked bundle. */
+static int reread_file(const struct recompute_results *reread,
+		       struct extract *extract, uint64_t job, uint32_t attempt,
+		       const char *stream, struct error *err)
+{
+	char inside[PATH_MAX], path[PATH_MAX], piece[65536];
+	owned_fd int fd = -1;
+	ssize_t got;
+
+	if (bundle_log_path(job, attempt, stream, inside, err) < 0 ||
+	    file_path(path, err, "%s/%s", reread->folder, inside) < 0)
+		return -1;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return error_errno(err, "%s", inside);
+	while ((got = read(fd, piece, sizeof(piece))) > 0)
+		if (extract_feed(extract, piece, (size_t)got, err) < 0)
+			return -1;
+	return got < 0 ? error_errno(err, "%s", inside) : 0;
+}
+
 /* One stored stream of a job, from its beginning to its end. */
 static int reread_take_stream(struct recompute_results *reread,
 			      struct extract *extract, uint64_t job,
 			      uint32_t attempt, const char *stream,
 			      struct error *err)
 {
-	return stream_read(reread->client, job, attempt, stream, 0, reread_feed,
-			   extract, err) < 0
-		       ? -1
-		       : extract_finish(extract, err);
+	int rc = reread->folder
+			 ? reread_file(reread, extract, job, attempt, stream,
+				       err)
+			 : stream_read(reread->client, job, attempt, stream, 0,
+				       reread_feed, extract, err);
+
+	return rc < 0 ? -1 : extract_finish(extract, err);
 }
 
 /* Read and merge all streams that the row was read from. */

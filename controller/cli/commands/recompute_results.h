@@ -19,7 +19,9 @@ struct recompute_results {
 	struct catalog *catalog; /* owned */
 	struct client *client;   /* borrowed; NULL: logs are files */
 	const char *framework;   /* borrowed; NULL: that of each row */
-	const char *log; /* borrowed: a file, or "-"; NULL: use the client */
+	const char *log;    /* borrowed: a file, or "-"; NULL: use the client */
+	const char *folder; /* borrowed: with the logs of bundle_read(), instead
+			       of the client; or NULL */
 	struct recompute_results_rules *rules;
 	size_t rules_count;
 	struct recompute_results_own

@@ -3,7 +3,7 @@
 #include "controller/cli/command.h"
 #include "controller/cli/commands/gate.h"
 #include "controller/cli/commands/results.h"
-#include "controller/cli/run/session.h"
+#include "controller/cli/commands/sweep_source.h"
 #include "controller/report/translations.h"
 #include "protocol/base/program.h"
 
@@ -23,7 +23,7 @@ struct report_options {
 
 static int report_command(struct cli *cli, struct error *err)
 {
-	owned(session_clear) struct session session = { 0 };
+	owned(sweep_source_clear) struct sweep_source source = { 0 };
 	const struct report_options *given = cli->given;
 	struct gate gate;
 	struct results_form form = {
@@ -35,11 +35,9 @@ static int report_command(struct cli *cli, struct error *err)
 		.baseline = given->baseline,
 		.gate = &gate,
 	};
-	uint64_t sweep;
+	bool html = form.format && !strcmp(form.format, "html");
 	int rc;
 
-	if (cli_id(cli->args[0], "sweep", &sweep, err) < 0)
-		return -1;
 	if (form.reference && form.format && strcmp(form.format, "markdown") &&
 	    strcmp(form.format, "html"))
 		return error_set(err, EINVAL,
@@ -52,9 +50,12 @@ static int report_command(struct cli *cli, struct error *err)
 				 "--language is valid only with --format html "
 				 "or --style reference");
 	if (gate_read(&gate, &given->require, given->junit, err) < 0 ||
-	    session_open(&session, cli, err) < 0)
+	    sweep_source_read(&source, cli,
+			      cli->arg_count ? cli->args[0] : NULL,
+			      html ? SOURCE_CURVES | SOURCE_FILE : 0, err) < 0)
 		return -1;
-	rc = results_print(cli, session.client, sweep, &form, err);
+	rc = results_print(cli, source.session.client, &source.about.about,
+			   &source.rows, &form, err);
 	return rc < 0 ? -1 : rc ? EXIT_WORK_FAILED : EXIT_GOOD;
 }
 
@@ -85,15 +86,16 @@ static const struct option_rule rules[] = {
 
 const struct command command_report = {
 	.name = "report",
-	.args = "SWEEP",
-	.min_args = 1,
+	.args = "[SWEEP|FILE|DIR]",
 	.max_args = 1,
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct report_options),
 	.summary = "print the result table of a sweep",
 	.help =
-		"Unfinished jobs are shown with their state. With repeats, a row is a "
+		"Reads the last sweep, a sweep by its number or name, a file of "
+		  "regatta bundle, or the folder of a regatta run. "
+		  "Unfinished jobs are shown with their state. With repeats, a row is a "
 		  "cell: the mean of its runs. The exit status is 1 if a "
 		  "requirement, also of the sweep, is not met.",
 	.example = "regatta report 3 --format csv > results.csv",

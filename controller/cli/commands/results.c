@@ -488,7 +488,7 @@ static int baseline_fetch(struct client *client, const char *text,
 {
 	uint64_t sweep;
 
-	if (cli_id(text, "sweep", &sweep, NULL) < 0)
+	if (!client || cli_id(text, "sweep", &sweep, NULL) < 0)
 		return baseline_read(baseline, text, about, err);
 	snprintf(baseline->name, sizeof(baseline->name), "sweep %llu",
 		 (unsigned long long)sweep);
@@ -499,32 +499,29 @@ static int baseline_fetch(struct client *client, const char *text,
 		       : 0;
 }
 
-int results_print(struct cli *cli, struct client *client, uint64_t sweep,
+int results_print(struct cli *cli, struct client *client,
+		  struct report_about *about, struct report_rows *rows,
 		  const struct results_form *form, struct error *err)
 {
-	owned(results_about_clear) struct results_about about = { 0 };
-	owned(report_rows_clear) struct report_rows rows = { 0 };
 	owned(baseline_clear) struct baseline baseline = { 0 };
 	struct results_form full = *form;
-	bool html = form->format && !strcmp(form->format, "html");
 	int passed;
 
-	if (results_fetch(client, sweep, html, &rows, err) < 0 ||
-	    (form->recompute && recompute(cli, client, &rows, err) < 0) ||
-	    (html && results_add_tails(client, &rows, err) < 0) ||
-	    (!is_for_terminal(cli, form) &&
-	     results_about_read(&about, client, sweep, html, err) < 0))
+	if (form->recompute && !client)
+		return error_set(err, EINVAL,
+				 "--recompute is not valid for a file; regatta "
+				 "verify recomputes its results");
+	if (form->recompute && recompute(cli, client, rows, err) < 0)
 		return -1;
-	about.about.sweep = sweep;
-	full.about = &about.about;
-	about.about.runs = form->runs;
-	if (form->baseline && baseline_fetch(client, form->baseline, &baseline,
-					     &about.about, err) < 0)
+	full.about = about;
+	about->runs = form->runs;
+	if (form->baseline &&
+	    baseline_fetch(client, form->baseline, &baseline, about, err) < 0)
 		return -1;
-	if (results_show(cli, &rows, &full, err) < 0)
+	if (results_show(cli, rows, &full, err) < 0)
 		return -1;
 	fflush(cli->out);
 	passed = gate_judge(cli, form->gate ? form->gate : &(struct gate){ 0 },
-			    full.about, &rows, err);
+			    about, rows, err);
 	return passed < 0 ? -1 : !passed;
 }

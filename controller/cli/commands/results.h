@@ -73,10 +73,11 @@ int results_table(struct cli *cli, const struct report_about *about,
 int results_show(struct cli *cli, const struct report_rows *rows,
 		 const struct results_form *form, struct error *err);
 
-/* Fetch and print the rows, and judge them. HTML pages include curves. 1: a
- * requirement is not met.
+/* Print the rows, and judge them. client: of the logs and of other sweeps;
+ * NULL: there are none. *about gets the baseline. 1: a requirement is not met.
  */
-int results_print(struct cli *cli, struct client *client, uint64_t sweep,
+int results_print(struct cli *cli, struct client *client,
+		  struct report_about *about, struct report_rows *rows,
 		  const struct results_form *form, struct error *err);
 
 #endif

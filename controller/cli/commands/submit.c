@@ -2,7 +2,7 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/gate.h"
-#include "controller/cli/commands/results.h"
+#include "controller/cli/commands/sweep_source.h"
 #include "controller/cli/input.h"
 #include "controller/cli/logins.h"
 #include "controller/cli/notify.h"
@@ -52,6 +52,9 @@ static int wait_for(struct cli *cli, struct client *client, uint64_t sweep,
 	struct results_form form = { .format = cli_format(cli, "json") ? "json"
 								       : NULL,
 				     .gate = &gate };
+	owned(sweep_source_clear) struct sweep_source source = {
+		.sweep = sweep
+	};
 	int unmet;
 
 	if (!watch)
@@ -64,7 +67,10 @@ static int wait_for(struct cli *cli, struct client *client, uint64_t sweep,
 		say_how_back(cli, sweep);
 		return EXIT_INTERRUPTED;
 	}
-	unmet = results_print(cli, client, sweep, &form, err);
+	unmet = sweep_source_fetch(&source, client, 0, err) < 0
+			? -1
+			: results_print(cli, client, &source.about.about,
+					&source.rows, &form, err);
 	if (unmet < 0)
 		return -1;
 	return unmet ? EXIT_WORK_FAILED : watch_verdict(watch);

@@ -3,8 +3,8 @@
 #include "controller/cli/command.h"
 #include "controller/cli/commands/gate.h"
 #include "controller/cli/commands/results.h"
+#include "controller/cli/commands/sweep_source.h"
 #include "controller/cli/notify.h"
-#include "controller/cli/run/session.h"
 #include "controller/report/trend.h"
 #include "protocol/base/program.h"
 #include "protocol/message/reply_sweeps.h"
@@ -27,6 +27,8 @@ struct read_sweeps {
 	struct rows infos;
 	struct trend_sweep *items;
 	size_t count;
+	struct sweep_source *sources; /* of those that the command line names */
+	size_t source_count;
 };
 
 static void read_sweeps_clear(struct read_sweeps *sweeps)
@@ -34,9 +36,39 @@ static void read_sweeps_clear(struct read_sweeps *sweeps)
 	for (size_t i = 0; i < sweeps->count; i++)
 		report_rows_clear(&sweeps->items[i].rows);
 	free(sweeps->items);
+	for (size_t i = 0; i < sweeps->source_count; i++)
+		sweep_source_clear(&sweeps->sources[i]);
+	free(sweeps->sources);
 	rows_clear(&sweeps->infos);
 }
 OWNED_VALUE(struct read_sweeps, read_sweeps_clear)
+
+/* The files and folders that are named after the cell. */
+static int trends_read_named(struct cli *cli, struct read_sweeps *sweeps,
+			     struct error *err)
+{
+	sweeps->items = calloc(cli->arg_count, sizeof(*sweeps->items));
+	sweeps->sources = calloc(cli->arg_count, sizeof(*sweeps->sources));
+	if (!sweeps->items || !sweeps->sources)
+		return error_nomem(err, "trend");
+	for (size_t i = 1; i < cli->arg_count; i++) {
+		struct sweep_source *source =
+			&sweeps->sources[sweeps->source_count];
+		struct trend_sweep *sweep = &sweeps->items[sweeps->count];
+
+		sweeps->source_count++;
+		if (sweep_source_read(source, cli, cli->args[i], 0, err) < 0)
+			return -1;
+		session_clear(&source->session);
+		sweep->about = source->about.about;
+		sweep->about.sweep = i; /* two folders may have the same */
+		sweep->about.name = cli->args[i];
+		sweep->rows = source->rows;
+		source->rows = (struct report_rows){ 0 };
+		sweeps->count++;
+	}
+	return 0;
+}
 
 static int trends_read_all(struct cli *cli, struct read_sweeps *sweeps,
 			   struct error *err)
@@ -45,6 +77,8 @@ static int trends_read_all(struct cli *cli, struct read_sweeps *sweeps,
 	uint64_t last = ((const struct trend_options *)cli->given)->last;
 	size_t first;
 
+	if (cli->arg_count > 1)
+		return trends_read_named(cli, sweeps, err);
 	if (last == OPTION_NONE)
 		last = LAST;
 	if (session_open(&session, cli, err) < 0 ||
@@ -223,15 +257,18 @@ static const struct option_rule rules[] = {
 
 const struct command command_trend = {
 	.name = "trend",
-	.args = "MODEL|CELL",
+	.args = "MODEL|CELL [SWEEP|FILE|DIR...]",
 	.min_args = 1,
-	.max_args = 1,
+	.max_args = COMMAND_ARGS_MAX,
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct trend_options),
 	.summary = "show the rate of a cell over all sweeps",
 	.help =
-		"For each cell of the model, or each cell with all words of "
+		"Reads the last sweeps, or in this order those that are named "
+		  "by number, name, file of regatta bundle or folder of a "
+		  "regatta run. "
+		  "For each cell of the model, or each cell with all words of "
 		  "CELL, shows the mean rate in each sweep and its "
 		  "change against the mean of the earlier sweeps. A decrease "
 		  "by more than 5 % and more than twice their standard "

@@ -1,8 +1,11 @@
 /* verify.c - verify: recomputes results from their logs and compares them.
  */
 #include "controller/cli/command.h"
+#include "controller/cli/commands/bundle_file.h"
 #include "controller/cli/commands/recompute_results.h"
 #include "controller/cli/commands/results.h"
+#include "controller/cli/run/session.h"
+#include "controller/view/render.h"
 #include "controller/results/recompute.h"
 #include "protocol/base/buffer.h"
 #include "protocol/base/file.h"
@@ -11,7 +14,11 @@
 #include "protocol/message/json_get.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define SHOWN 60 /* bytes of a value in a table */
@@ -23,6 +30,7 @@ struct verify_options {
 	const char *framework;
 	const char *mlperf;
 	const char *ruleset;
+	const char *signer;
 };
 
 static void result_info_clear(struct result_info *row)
@@ -225,24 +233,83 @@ static int verify_job(struct cli *cli, struct recompute_results *reread,
 		       : 0;
 }
 
+/* Verify the results of all jobs of a bundle that have one. */
+static int verify_bundle(struct cli *cli, struct recompute_results *reread,
+			 const char *path, struct outcome *outcome,
+			 struct error *err)
+{
+	owned(bundle_clear) struct bundle bundle = { 0 };
+	const char *signer =
+		((const struct verify_options *)cli->given)->signer;
+	const struct reply_sign *signature = &bundle.signature;
+
+	if (bundle_read(path, reread->folder, &bundle, err) < 0)
+		return -1;
+	cli_say(cli, "%s: %zu files are as signed at %s, for %s; signer: %s%s",
+		path, bundle.manifest.files_count,
+		human_utc(signature->at_ms).text, signature->by,
+		signature->signer,
+		signer ? "" : " (unknown; --signer checks it)");
+	if (signer && strcmp(signer, signature->signer) != 0)
+		return error_set(err, EINVAL,
+				 "%s: the signer is %s; expected %.64s", path,
+				 signature->signer, signer);
+	for (size_t i = 0; i < bundle.rows.count; i++) {
+		const struct result_info *row = &bundle.rows.items[i].info;
+
+		if (row->result && row->result->measured &&
+		    verify_row(cli, reread, row, outcome, err) < 0)
+			return error_prefix(err, "job %llu",
+					    (unsigned long long)row->job);
+	}
+	return 0;
+}
+
+/* Unpack its logs for as long as that takes. */
+static int verify_unpacked(struct cli *cli, struct recompute_results *reread,
+			   const char *path, struct outcome *outcome,
+			   struct error *err)
+{
+	const char *parent = getenv("TMPDIR");
+	char folder[PATH_MAX];
+	int rc;
+
+	if (file_path(folder, err, "%s/regatta-XXXXXX",
+		      parent && *parent ? parent : "/tmp") < 0)
+		return -1;
+	if (!mkdtemp(folder))
+		return error_errno(err, "%s", folder);
+	reread->folder = folder;
+	rc = verify_bundle(cli, reread, path, outcome, err);
+	reread->folder = NULL;
+	file_remove_tree(AT_FDCWD, folder, NULL);
+	return rc;
+}
+
 static int verify_jobs(struct cli *cli, struct recompute_results *reread,
 		       struct outcome *outcome, struct error *err)
 {
-	owned(client_free) struct client *client = NULL;
+	owned(session_clear) struct session session = { 0 };
+	struct stat st;
 
 	if (!cli->arg_count)
 		return error_set(err, EINVAL,
-				 "missing argument JOB (or --result FILE and "
-				 "--log FILE)");
+				 "missing argument JOB or BUNDLE (or --result "
+				 "FILE and --log FILE)");
 	for (size_t i = 0; i < cli->arg_count; i++) {
+		const char *word = cli->args[i];
 		uint64_t job;
 
-		if (cli_id(cli->args[i], "job", &job, err) < 0)
+		if (stat(word, &st) == 0 && S_ISREG(st.st_mode)) {
+			if (verify_unpacked(cli, reread, word, outcome, err) <
+			    0)
+				return -1;
+			continue;
+		}
+		if (cli_id(word, "job", &job, err) < 0 ||
+		    (!session.client && session_open(&session, cli, err) < 0))
 			return -1;
-		client = client ? client : cli_connect(cli, err);
-		if (!client)
-			return -1;
-		reread->client = client;
+		reread->client = session.client;
 		if (verify_job(cli, reread, job, outcome, err) < 0)
 			return -1;
 	}
@@ -326,6 +393,10 @@ static const struct option_rule rules[] = {
 	{ OPTION(verify_options, "ruleset", 0, OPTION_TEXT, ruleset,
 		 "VERSION"),
 	  .help = "rules for --mlperf, such as 5.1.0 (the newest)" },
+	{ OPTION(verify_options, "signer", 0, OPTION_TEXT, signer, "KEY"),
+	  .help = "who must have signed a bundle, as regatta bundle printed "
+		  "it" },
+	OPTION_STATE,
 	OPTION_IMAGES,
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
@@ -333,7 +404,7 @@ static const struct option_rule rules[] = {
 
 const struct command command_verify = {
 	.name = "verify",
-	.args = "JOB... | --result FILE --log FILE [JOB] | --mlperf FILE",
+	.args = "JOB|BUNDLE... | --result FILE --log FILE [JOB] | --mlperf FILE",
 	.max_args = COMMAND_ARGS_MAX,
 	.connects = true,
 	.rules = rules,
@@ -342,7 +413,9 @@ const struct command command_verify = {
 	.help =
 		"Reads the stored logs again, with the rules and figures of "
 		  "this machine. The exit status is 0 if all fields are equal "
-		  "to the stored ones, and 1 if one differs. With --result "
+		  "to the stored ones, and 1 if one differs. Of a file of "
+		  "regatta bundle, the hashes and the signature are checked, "
+		  "and all its results. With --result "
 		  "and --log, no controller is needed.",
 	.example = "regatta verify 17 18",
 	.fn = verify_command,

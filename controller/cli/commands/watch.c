@@ -14,27 +14,26 @@
 /* `[SWEEP | job ID]`: the last sweep, that one, or that of the job; *job is 0
  * where none is named.
  */
-static int find_sweep(const struct cli *cli, struct client *client,
-		      uint64_t *sweep, uint64_t *job, struct error *err)
+static int find_sweep(struct cli *cli, struct session *session, uint64_t *sweep,
+		      uint64_t *job, struct error *err)
 {
-	bool is_job = cli->arg_count && !strcmp(cli->args[0], "job");
-	struct message_query query = { .what = is_job ? QUERY_JOB
-						      : QUERY_SWEEP };
+	struct message_query query = { .what = QUERY_JOB };
 	owned(answer_clear) struct answer answer = { 0 };
 
-	if (is_job && cli->arg_count < 2)
+	if (!cli->arg_count || strcmp(cli->args[0], "job") != 0)
+		return session_open_sweep(session, cli,
+					  cli->arg_count ? cli->args[0] : NULL,
+					  sweep, err);
+	if (cli->arg_count < 2)
 		return error_set(err, EINVAL,
 				 "watch: missing argument ID (expected the "
 				 "number of a job)");
-	if (cli->arg_count &&
-	    cli_id(cli->args[is_job], is_job ? "job" : "sweep", &query.id,
-		   err) < 0)
+	if (cli_id(cli->args[1], "job", &query.id, err) < 0 ||
+	    session_open(session, cli, err) < 0 ||
+	    client_query(session->client, &query, &answer, err) < 0)
 		return -1;
-	if (client_query(client, &query, &answer, err) < 0)
-		return -1;
-	*job = is_job ? query.id : 0;
-	*sweep = is_job ? ((const struct reply_job *)answer.reply)->job.sweep
-			: ((const struct reply_sweep *)answer.reply)->sweep.id;
+	*job = query.id;
+	*sweep = ((const struct reply_job *)answer.reply)->job.sweep;
 	return 0;
 }
 
@@ -50,8 +49,7 @@ static int watch_command(struct cli *cli, struct error *err)
 	const struct watch_options *given = cli->given;
 	uint64_t sweep = 0, job = 0;
 
-	if (session_open(&session, cli, err) < 0 ||
-	    find_sweep(cli, session.client, &sweep, &job, err) < 0)
+	if (find_sweep(cli, &session, &sweep, &job, err) < 0)
 		return -1;
 	watch = watch_new(cli, session.client, sweep, err);
 	if (!watch)
@@ -76,15 +74,15 @@ static const struct option_rule rules[] = {
 
 const struct command command_watch = {
 	.name = "watch",
-	.args = "[SWEEP | job ID]",
+	.args = "[SWEEP | DIR | job ID]",
 	.max_args = 2,
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct watch_options),
 	.summary = "show a sweep on the whole terminal until it ends",
 	.help =
-		"Shows the last sweep, the given sweep, or the sweep of the "
-		  "given job. The arrow keys select a job, l shows the end of "
+		"Shows the last sweep, the one with this number or name, that "
+		  "of the folder of a regatta run, or that of the given job. The arrow keys select a job, l shows the end of "
 		  "its output, c cancels it, and q quits; the sweep "
 		  "continues. Without a terminal, each change is printed as a "
 		  "line.",

@@ -5,6 +5,7 @@
 #include "controller/cli/input.h"
 #include "protocol/base/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -396,4 +397,36 @@ int folder_choices(const struct folder *folder, cJSON **choices,
 				   "%.120s: not a JSON object; remove it and "
 				   "give --engine and --images again",
 				   path);
+}
+
+/* When the run in this folder began; 0: there is none. */
+static int64_t folder_begun(const char *name)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (*name == '.' ||
+	    file_path(path, NULL, "%s/keys/operator.key", name) < 0 ||
+	    stat(path, &st) < 0)
+		return 0;
+	return st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
+}
+
+bool folder_last(char name[NAME_MAX + 1])
+{
+	DIR *here = opendir(".");
+	struct dirent *entry;
+	int64_t last = 0;
+
+	while (here && (entry = readdir(here))) {
+		int64_t begun = folder_begun(entry->d_name);
+
+		if (begun > last) {
+			last = begun;
+			snprintf(name, NAME_MAX + 1, "%s", entry->d_name);
+		}
+	}
+	if (here)
+		closedir(here);
+	return last;
 }

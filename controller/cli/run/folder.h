@@ -66,6 +66,9 @@ int folder_resume(struct folder *folder, struct cli *cli, const char *name,
 int folder_open(struct folder *folder, struct cli *cli, const char *name,
 		char endpoint[256], struct error *err);
 
+/* The folder of the last run in the present folder; false: there is none. */
+bool folder_last(char name[NAME_MAX + 1]);
+
 /* Save and load texts by name for the next run in the folder. The caller
  * deletes *choices, which is an empty object if nothing was saved.
  */

@@ -3,7 +3,8 @@
  *
  * With --state FOLDER a command reads the folder of `regatta run`. If a run
  * uses the folder now, its controller answers; else a controller is started for
- * the session. That one runs no jobs and changes none.
+ * the session. That one runs no jobs and changes none. Where no controller is
+ * configured, the folder is that of the last run in the present folder.
  */
 #ifndef CONTROLLER_CLI_RUN_SESSION_H
 #define CONTROLLER_CLI_RUN_SESSION_H
@@ -22,6 +23,22 @@ struct session {
 
 /* ENOENT: the folder has no run; EINVAL: a controller is given, too. */
 int session_open(struct session *session, struct cli *cli, struct error *err);
+
+/* The number of a sweep that a word names: its number, its name (then the last
+ * of that name), or NULL (the last one). ENOENT.
+ */
+int session_sweep(struct session *session, const char *word, uint64_t *sweep,
+		  struct error *err);
+
+/* Open a session and find a sweep; the word may also be the folder of a run. */
+int session_open_sweep(struct session *session, struct cli *cli,
+		       const char *word, uint64_t *sweep, struct error *err);
+
+/* The job of this number, or without a number (NULL) of the last sweep the
+ * first that failed, else the last one.
+ */
+int session_job(struct session *session, const char *word, uint64_t *job,
+		struct error *err);
 
 /* Also ends a controller that was started for the session. */
 void session_clear(struct session *session);

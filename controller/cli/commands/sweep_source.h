@@ -1,0 +1,34 @@
+/* sweep_source.h - reads the rows of a sweep from where a word says they are.
+ */
+#ifndef CONTROLLER_CLI_COMMANDS_SWEEP_SOURCE_H
+#define CONTROLLER_CLI_COMMANDS_SWEEP_SOURCE_H
+
+#include "controller/cli/commands/bundle_file.h"
+#include "controller/cli/commands/results.h"
+#include "controller/cli/run/session.h"
+
+struct sweep_source {
+	struct session session; /* without a client, if it is a bundle */
+	struct bundle bundle;
+	uint64_t sweep; /* its number there */
+	struct results_about about;
+	struct report_rows rows;
+};
+void sweep_source_clear(struct sweep_source *source);
+OWNED_VALUE(struct sweep_source, sweep_source_clear)
+
+/* What is read beside the rows. */
+#define SOURCE_CURVES 1U
+#define SOURCE_FILE 2U /* the sweep file, and the ends of failed jobs' logs */
+
+/* word: a file of `regatta bundle`, a folder of `regatta run`, or what
+ * session_sweep() takes.
+ */
+int sweep_source_read(struct sweep_source *source, struct cli *cli,
+		      const char *word, unsigned parts, struct error *err);
+
+/* The same of source->sweep of that controller. */
+int sweep_source_fetch(struct sweep_source *source, struct client *client,
+		       unsigned parts, struct error *err);
+
+#endif
