@@ -98,12 +98,15 @@ static void task_put(struct view_row *row, const void *of)
 {
 	const struct task_info *task = of;
 	const char *failure = task->failure ? task->failure : "";
-	uint64_t devices =
-		row->table ? 0 : ((const struct task_shown *)of)->devices;
+	const struct task_shown *page = row->table ? NULL : of;
+	uint64_t devices = page ? page->devices : 0;
 	char text[300];
 
 	view_count(row, task->rank);
-	view_text(row, task->node);
+	view_cell(row,
+		  MARK(.path = page && page->node ? "node" : NULL,
+		       .number = page ? page->node : 0),
+		  "%s", task->node ? task->node : "");
 	view_text(row, bits_words(devices, text, sizeof(text)));
 	view_text(row, task->state);
 	view_cell(row, NULL, "%lld", (long long)task->exit_code);

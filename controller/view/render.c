@@ -111,7 +111,7 @@ struct human human_bar(double fraction)
 	return to;
 }
 
-static bool json_is_time(const char *name)
+bool json_is_time(const char *name)
 {
 	size_t length = strlen(name);
 

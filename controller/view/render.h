@@ -51,6 +51,11 @@ void stillness_words(const struct progress_info *progress, char *to,
 /* "3 completed, 1 running" */
 void sweep_counts(const struct sweep_info *sweep, char *to, size_t size);
 
+/* Is the member of this name a time in milliseconds, which json_words() prints
+ * as a clock?
+ */
+bool json_is_time(const char *name);
+
 /* A value in one line, escaped: texts without quotes, times as a clock shows
  * them, large sizes with a unit.
  */

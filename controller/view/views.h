@@ -16,6 +16,7 @@ extern const struct view view_sweeps, view_jobs, view_events, view_streams,
 struct task_shown {
 	struct task_info info;
 	uint64_t devices; /* bits: index on the node */
+	size_t node;      /* its number, from 1; 0: not known */
 };
 extern const struct view view_tasks;
 

@@ -1,5 +1,6 @@
 /* job_page.c - the page of a job: progress, curves, nodes, devices, output. */
 #include "controller/logs/log_reader.h"
+#include "controller/nodes/node.h"
 #include "controller/report/advice.h"
 #include "controller/report/chart.h"
 #include "controller/results/series.h"
@@ -92,6 +93,28 @@ static void job_page_put_advice(struct web_page *page,
 	web_html(page, ".</p>\n");
 }
 
+/* What runs, as on a command line. */
+static void job_page_put_command(struct web_page *page, const cJSON *spec)
+{
+	const cJSON *container = json_get(spec, "container");
+	const char *image = json_get_text(container, "image");
+	const cJSON *word;
+
+	if (!image)
+		return;
+	web_html(page, "<p><code>%s</code>", image);
+	cJSON_ArrayForEach(word, json_get(container, "argv"))
+	{
+		const char *text = cJSON_GetStringValue(word);
+		bool plain = text && *text && !strpbrk(text, " '\"\n\t");
+
+		web_html(page,
+			 plain ? " <code>%s</code>" : " <code>'%s'</code>",
+			 text);
+	}
+	web_html(page, "</p>\n");
+}
+
 static void job_page_put_head(struct web_page *page, const struct job_info *job)
 {
 	web_part(page, "div", "", "head");
@@ -103,6 +126,7 @@ static void job_page_put_head(struct web_page *page, const struct job_info *job)
 	put_when(page, ", started ", job->started_ms);
 	put_when(page, ", ended ", job->ended_ms);
 	web_html(page, ".</p>\n");
+	job_page_put_command(page, job->spec);
 	if (job->text || job->waits) {
 		web_html(page, "<p class=\"bad\">%s%s%s</p>\n", job->failure,
 			 job->failure ? ": " : "",
@@ -188,7 +212,11 @@ static void put_curves(struct web_page *page, const struct job_info *job,
 static void put_task(struct web_page *page, const struct task_info *task,
 		     uint64_t devices)
 {
-	const struct task_shown shown = { *task, devices };
+	const struct node *node =
+		task->node ? node_find(page->sources->parts.nodes, task->node)
+			   : NULL;
+	const struct task_shown shown = { *task, devices,
+					  node ? node_index(node) + 1 : 0 };
 
 	web_html(page, "<tr>");
 	view_page_row(&view_tasks, &shown, &page->out);

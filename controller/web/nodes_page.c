@@ -152,6 +152,39 @@ static void nodes_page_put_devices(struct web_page *page,
 	web_part_end(page, "div");
 }
 
+/* What `regatta show node` says of it, too. */
+static void put_facts(struct web_page *page, const struct node_info *node)
+{
+	static const char *const names[] = {
+		"os",           "kernel", "cpu",    "cpus",
+		"memory_bytes", "driver", "engine", "network",
+	};
+	char text[400];
+
+	web_part(page, "div", "", "facts");
+	web_html(page, "<table>\n");
+	if (node->address)
+		web_html(page, "<tr><th>address</th><td>%s</td></tr>\n",
+			 node->address);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const cJSON *fact = json_get(node->facts, names[i]);
+
+		if (!fact)
+			continue;
+		json_words(fact, text, sizeof(text));
+		web_html(page, "<tr><th>%s</th><td>%s</td></tr>\n",
+			 !strcmp(names[i], "memory_bytes") ? "memory"
+							   : names[i],
+			 text);
+	}
+	if (node->labels && node->labels->child) {
+		json_words(node->labels, text, sizeof(text));
+		web_html(page, "<tr><th>labels</th><td>%s</td></tr>\n", text);
+	}
+	web_html(page, "</table>");
+	web_part_end(page, "div");
+}
+
 /* The policy file of the node's agent. */
 static void put_policy(struct web_page *page, const struct node_info *node)
 {
@@ -159,7 +192,7 @@ static void put_policy(struct web_page *page, const struct node_info *node)
 
 	web_part(page, "div", "", "policy");
 	web_html(page, "<h2>Policy</h2>\n");
-	if (cJSON_IsString(policy)) {
+	if (cJSON_IsString(policy) && *policy->valuestring) {
 		web_html(page, "<p>The node refuses jobs that need more than "
 			       "this policy allows.</p>\n<pre tabindex=\"0\">");
 		web_text_lines(page, policy->valuestring);
@@ -211,6 +244,7 @@ int web_node_page(struct web_page *page, const uint64_t numbers[WEB_NUMBERS],
 	snprintf(page->title, sizeof(page->title), "Node %.90s",
 		 node_name(node));
 	put_node_head(page, &reply.node, node);
+	put_facts(page, &reply.node);
 	nodes_page_put_devices(page, node);
 	put_policy(page, &reply.node);
 	codec_clear(&reply_node_schema, &reply);

@@ -155,6 +155,8 @@ static void print_members(FILE *out, const cJSON *object, int depth,
 		    (cJSON_IsString(item) && !*item->valuestring))
 			continue;
 		escape(item->string, name, sizeof(name));
+		if (json_is_time(name))
+			name[strlen(name) - 3] = 0; /* "_ms" */
 		if (cJSON_IsObject(item) && item->child && depth < 8) {
 			fprintf(out, "%*s%s:\n", 2 * depth, "", name);
 			print_members(out, item, depth + 1, skip);
