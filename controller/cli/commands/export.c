@@ -14,9 +14,11 @@
  */
 #include "controller/catalog/catalog.h"
 #include "controller/cli/command.h"
+#include "controller/cli/commands/export_mlperf.h"
 #include "controller/cli/commands/exported.h"
 #include "controller/cli/commands/monitors.h"
 #include "controller/cli/commands/streams.h"
+#include "controller/cli/run/session.h"
 #include "controller/sweep/flagperf/names.h"
 #include "controller/results/json_object.h"
 #include "protocol/base/file.h"
@@ -37,7 +39,8 @@
 struct export
 {
 	struct cli *cli;
-	struct client *client;
+	struct session session;
+	struct client *client; /* of the session */
 	struct catalog *catalog;
 	struct rows nodes; /* struct node_info */
 	char run[PATH_MAX];
@@ -51,7 +54,7 @@ static void export_clear(struct export *export)
 		fclose(export->driver);
 	rows_clear(&export->nodes);
 	catalog_free(export->catalog);
-	client_free(export->client);
+	session_clear(&export->session);
 }
 OWNED_VALUE(struct export, export_clear)
 
@@ -404,8 +407,10 @@ static int export_command(struct cli *cli, struct error *err)
 
 	if (cli_id(cli->args[1], "sweep", &query.id, err) < 0 ||
 	    !(export.catalog = cli_catalog(cli, err)) ||
-	    !(export.client = cli_connect(cli, err)) ||
-	    client_query(export.client, &query, &answer, err) < 0 ||
+	    session_open(&export.session, cli, err) < 0)
+		return -1;
+	export.client = export.session.client;
+	if (client_query(export.client, &query, &answer, err) < 0 ||
 	    client_rows(export.client, QUERY_JOBS, query.id, "job", &jobs,
 			err) < 0 ||
 	    client_rows(export.client, QUERY_NODES, 0, NULL, &export.nodes,
@@ -429,10 +434,13 @@ static int export_command(struct cli *cli, struct error *err)
 static const struct subcommand subcommands[] = {
 	{ "flagperf", "SWEEP [DIR]", 1, 2, NULL,
 	  "write the log folders of FlagPerf", export_command },
+	{ "mlperf", "SWEEP|FILE|DIR [DIR]", 1, 2, NULL,
+	  "write each result as the lines of an MLPerf log", export_mlperf },
 	{ 0 },
 };
 
 static const struct option_rule rules[] = {
+	OPTION_STATE,
 	OPTION_IMAGES,
 	{ 0 },
 };
@@ -442,9 +450,9 @@ const struct command command_export = {
 	.min_args = 1,
 	.connects = true,
 	.rules = rules,
-	.summary = "write the logs of a sweep in the layout of FlagPerf",
+	.summary = "write a sweep in the form of FlagPerf or MLPerf",
 	.help =
-		"Creates DIR/run<time>/<case>/round<N>/<host>_noderank<i>/ "
+		"flagperf creates DIR/run<time>/<case>/round<N>/<host>_noderank<i>/ "
 		  "with the output of each process, the followed files and "
 		  "the samples, under the names that FlagPerf uses. Prints "
 		  "the folder.",
