@@ -119,6 +119,8 @@ static const struct {
 	{ { "image", "load", "-" },
 	  "standard input is not valid here; expected a file, because it is "
 	  "read twice: docker save -o FILE IMAGE" },
+	{ { "run", "--slurm", "--only-devices", "0", "s.yaml" },
+	  "run: --only-devices is not valid with --slurm" },
 	{ { "verify" },
 	  "missing argument JOB or BUNDLE (or --result FILE and --log FILE)" },
 	{ { "verify", "x" }, "job: 'x'" },

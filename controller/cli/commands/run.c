@@ -675,6 +675,10 @@ static const struct option_rule rules[] = {
 	  .min = 1,
 	  .max = 1024, .help = "number of devices of this machine (as many as "
 		  "the sweep needs)" },
+	{ OPTION(run_options, "only-devices", 0, OPTION_TEXT, only_devices,
+		 "LIST"),
+	  .help = "use only these devices of this machine, such as 0,2-3, or "
+		  "by their UUIDs" },
 	{ OPTION(run_options, "keep", 0, OPTION_FLAG, keep, NULL),
 	  .help = "keep the controller and agent running until Ctrl-C" },
 	{ OPTION(run_options, "join", 0, OPTION_FLAG, join, NULL),

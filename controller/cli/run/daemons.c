@@ -149,6 +149,7 @@ static void agent_args(struct daemons *daemons, char **args)
 		{ "--init", config->init },
 		{ "--vendor", config->vendor },
 		{ "--devices", daemons->numbers[2] },
+		{ "--only-devices", config->only_devices },
 		{ "--cluster", folder->cluster },
 		{ "--parent-fd", daemons->numbers[1] },
 	};

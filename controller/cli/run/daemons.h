@@ -43,6 +43,7 @@ struct daemons_config {
 	const char *registry_auth; /* NULL: the agent's own */
 	const char *vendor;
 	uint32_t devices;
+	const char *only_devices; /* as of the agent's option; NULL: all */
 	/* NULL: one agent, on this machine. Else srun starts an agent on each
 	 * node of this Slurm allocation; engine NULL is then the engine of the
 	 * user on each node.

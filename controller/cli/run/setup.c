@@ -154,6 +154,7 @@ static int find_parts(struct run_setup *run, struct error *err)
 	if (!config->engine)
 		config->engine = OWN_ENGINE;
 	config->engine_tls = options->engine_tls;
+	config->only_devices = options->only_devices;
 	if (!config->engine_tls && environment->docker_tls &&
 	    environment->docker_tls[0] && !strncmp(config->engine, "tcp:", 4))
 		config->engine_tls = environment->docker_certs;
@@ -179,6 +180,9 @@ static int save_choices(struct run_setup *run, struct error *err)
 		cJSON_AddStringToObject(choices, "engine", run->config.engine);
 	if (run->config.engine_tls && realpath(run->config.engine_tls, tls))
 		cJSON_AddStringToObject(choices, "engine_tls", tls);
+	if (run->config.only_devices)
+		cJSON_AddStringToObject(choices, "only_devices",
+					run->config.only_devices);
 	if (options->common.images || (images && images[0]))
 		cJSON_AddStringToObject(choices, "images", run->config.images);
 	if (options->common.registry_auth &&
@@ -192,14 +196,15 @@ static int recall_choices(struct run_setup *run, struct error *err)
 	struct run_options *options = setup_options_given(run->cli);
 	const char **const known[] = { &options->engine, &options->engine_tls,
 				       &options->common.images,
-				       &options->common.registry_auth };
+				       &options->common.registry_auth,
+				       &options->only_devices };
 	static const char *const names[] = { "engine", "engine_tls", "images",
-					     "registry_auth" };
+					     "registry_auth", "only_devices" };
 
 	if (folder_choices(&run->folder, &run->choices, err) < 0)
 		return -1;
 	/* Another engine has certificates of its own. */
-	for (size_t i = options->engine ? 2 : 0; i < 4; i++) {
+	for (size_t i = options->engine ? 2 : 0; i < 5; i++) {
 		if (!*known[i])
 			*known[i] = row_text(run->choices, names[i]);
 	}
@@ -289,6 +294,10 @@ static int setup_check_words(const struct cli *cli, struct error *err)
 		return error_set(err, EINVAL,
 				 "run: --resume DIR excludes a sweep file and "
 				 "--state, which are in the folder");
+	if (options->only_devices && options->slurm)
+		return error_set(err, EINVAL,
+				 "run: --only-devices is not valid with "
+				 "--slurm, which assigns the devices");
 	if (options->join && (!options->slurm || !options->common.state))
 		return error_set(err, EINVAL,
 				 "run: --join is not valid here; expected "

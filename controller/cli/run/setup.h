@@ -18,6 +18,7 @@ struct run_options {
 	const char *engine;
 	const char *engine_tls;
 	uint64_t devices;
+	const char *only_devices;
 	bool keep;
 	bool slurm;
 	bool join;
