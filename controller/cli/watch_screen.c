@@ -192,6 +192,8 @@ static void watch_screen_name(const struct watch_screen *view,
 			      const struct watched *job, char name[LABEL_SIZE])
 {
 	labels_brief(&view->labels, job->job->cell, job->job->repeat, name);
+	if (!strcmp(name, "all")) /* they differ in their repeats alone */
+		snprintf(name, LABEL_SIZE, "#1");
 	labels_squeeze(name, (size_t)screen_columns(view->screen) / 3);
 }
 

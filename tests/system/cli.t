@@ -26,7 +26,7 @@ done <<'END'
 frobnicate|no command 'frobnicate'
 jbos|did you mean 'jobs'
 jobs --sweep x|--sweep.*'x'
-jobs 3|'3' is not valid here
+jobs 3 4|'4' is not valid here
 show|missing argument KIND
 show boat 1|boat
 logs zero|'zero'

@@ -41,7 +41,7 @@ terminal set-option -g remain-on-exit on
 terminal send-keys -t 0 "regatta watch" Enter
 ok 'shows "sweep 1 [..........] 0 of 3 jobs ended"' "80 columns: the sweep"
 ok 'shows "step 20/20,"' "how far its job is"
-like "$(shown)" '1 running +\[##########\].*▁' "as a bar, with its losses"
+like "$(shown)" '1 running +#1 \[##########\]' "as a bar, behind its name"
 like "$(shown)" '2 queued' "and what waits"
 terminal send-keys -t 0 C-c
 ok 'shows "sweep 1 continues"' "Ctrl-C leaves it"
@@ -50,14 +50,14 @@ ok 'shows "q quit (the sweep continues)"' "and one comes back"
 terminal resize-window -t 0 -x 40 -y 12
 wait_for '(( $(columns) <= 40 ))' 20
 ok '(( $(columns) <= 40 ))' "40 columns, while it runs"
-ok 'shows "1 running    100 % ["' "the job is still there, without bars"
+ok 'shows "1 running    #1 100 %"' "the job is still there, without bars"
 terminal resize-window -t 0 -x 200 -y 60
 ok 'shows "  n1"' "200 columns: its node"
 terminal resize-window -t 0 -x 250 -y 80
 wait_for '(( $(shown | wc -l) == 80 ))' 20
 ok 'shows "sweep 1 [..........] 0 of 3 jobs ended"' "250 columns: the sweep"
-like "$(shown)" '1 running +\[##########\].*step 20/20, .*  n1' \
-	"and all of its job in one line"
+like "$(shown)" '1 running +#1 \[##########\].*▁.*step 20/20, .*  n1' \
+	"and all of its job in one line, with its losses"
 terminal resize-window -t 0 -x 200 -y 60
 terminal send-keys -t 0 l
 ok 'shows "<b>"' "l shows its output"
