@@ -414,7 +414,7 @@ static const struct {
 	  "f:2: chips[0]: missing \"source\"" },
 	{ "a peak of an unknown precision", "vendor: a\nchips:\n"
 	  "  - {name: x, source: y, tflops: {bf17: 1}}\n",
-	  "f:3: chips[0].tflops.bf17: unknown key; expected fp64, fp32, tf32, fp16, bf16, fp8 or int8; did you mean \"bf16\"?" },
+	  "f:3: chips[0].tflops.bf17: unknown key; expected fp64, fp32, tf32, fp16, bf16, fp8, int8 or fp4; did you mean \"bf16\"?" },
 	{ "a peak of nothing", "vendor: a\nchips:\n"
 	  "  - {name: x, source: y, tflops: {bf16: 0}}\n",
 	  "f:3: chips[0].tflops.bf16: \"0\" is not valid here; expected a number from 0.001 to 1e+06" },
