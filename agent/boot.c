@@ -5,14 +5,17 @@
 #include "agent/docker/delegated.h"
 #include "agent/docker/engine_network.h"
 #include "agent/images/install.h"
+#include "agent/own_container.h"
 #include "agent/spool/trash.h"
 #include "agent/strays.h"
+#include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
+#define MOUNTS_MAX (4 << 20)
 #define RETRY_MS 50 /* while the engine is away */
 
 struct boot {
@@ -21,7 +24,7 @@ struct boot {
 	bool outage_logged; /* of the engine */
 	struct version_query *query;
 	struct versions versions;
-	struct engine_call *call; /* version, info, list */
+	struct engine_call *call; /* version, info, inspect, list */
 	sd_event_source *retry;
 	struct engine_features features;
 	cJSON *engine_version;
@@ -100,9 +103,57 @@ static void list_done(void *arg, const struct error *err, cJSON *answer)
 	boot->config.done(boot->config.arg);
 }
 
-static void list_ours(struct boot *boot)
+static void boot_list(struct boot *boot)
 {
 	owned(strings_clear) struct strings labels = { 0 };
+	struct error wrong;
+
+	if (container_filter(boot->config.config->settings.cluster,
+			     boot->config.config->key.name, &labels,
+			     &wrong) == 0)
+		boot->call = engine_container_list(boot->config.engine, true,
+						   &labels, AGENT_CALL_MS,
+						   list_done, boot, &wrong);
+	if (!boot->call)
+		begin_later(boot, &wrong);
+}
+
+/* Only the engine that runs the agent knows its container. */
+static void boot_take_own(void *arg, const struct error *err, cJSON *answer)
+{
+	struct boot *boot = arg;
+	const char *const paths[] = { boot->config.config->settings.state,
+				      boot->config.config->settings.init };
+
+	boot->call = NULL;
+	for (size_t i = 0; !err && i < sizeof(paths) / sizeof(paths[0]); i++)
+		if (!own_container_shares(answer, paths[i]))
+			log_error("the agent runs in a container, and its "
+				  "engine does not see %s, so no job can run; "
+				  "mount it at the same path: -v %s:%s",
+				  paths[i], paths[i], paths[i]);
+	boot_list(boot);
+}
+
+/* Does the agent itself run in a container of the engine? */
+static void boot_look_around(struct boot *boot)
+{
+	owned(buffer_clear) struct buffer mounts;
+	char id[OWN_CONTAINER_ID_SIZE];
+
+	buffer_init(&mounts, MOUNTS_MAX);
+	if (file_read_any("/proc/self/mountinfo", &mounts, NULL) == 0 &&
+	    own_container_id(mounts.data, id))
+		boot->call =
+			engine_container_inspect(boot->config.engine, id,
+						 AGENT_CALL_MS, boot_take_own,
+						 boot, NULL);
+	if (!boot->call)
+		boot_list(boot);
+}
+
+static void list_ours(struct boot *boot)
+{
 	const char *runc = engine_hanging_runc(boot->engine_version);
 	struct error wrong;
 
@@ -118,14 +169,7 @@ static void list_ours(struct boot *boot)
 		log_warning("the engine cannot limit %s; limits of jobs are "
 			    "ignored",
 			    boot->features.unlimited.items[i]);
-	if (container_filter(boot->config.config->settings.cluster,
-			     boot->config.config->key.name, &labels,
-			     &wrong) == 0)
-		boot->call = engine_container_list(boot->config.engine, true,
-						   &labels, AGENT_CALL_MS,
-						   list_done, boot, &wrong);
-	if (!boot->call)
-		begin_later(boot, &wrong);
+	boot_look_around(boot);
 }
 
 /* An engine that does not answer has no runtimes to choose and no CDI. */

@@ -131,4 +131,20 @@ must wait_job "$JOB" completed 30
 is "$(job_get "$JOB" .attempt)" 1 \
 	"a container that was pruned before its start is created again"
 ok 'cluster_clean' "nothing is left on the nodes"
+
+# An agent in a container of its engine, with its state at a path of its own.
+agent_stop 1
+must mkdir "$BED/elsewhere"
+AGENT_WITH=(docker --host "$(engine_host e1)" run --rm --network host)
+for part in /usr /lib /lib64 "$REGATTA_BUILD" "$BED"; do
+	AGENT_WITH+=(--volume "$part:$part")
+done
+AGENT_WITH+=(--volume "$BED/elsewhere:$CLUSTER/n1" --entrypoint=)
+AGENT_WITH+=("$TOOL_IMAGE")
+must agent_up 1
+ok 'wait_for "log_of cluster/agent1 | finds \"does not see $CLUSTER/n1\"" 20' \
+	"an agent whose folder the engine does not see says so at its start"
+is "$(log_of cluster/agent1 | grep -c 'does not see')" 1 \
+	"what it does see is not told"
+agent_stop 1
 done_testing
