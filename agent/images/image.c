@@ -63,6 +63,7 @@ struct ensure {
 	struct image_news now;
 	int64_t told_ms;
 	char *noted;    /* name given to image_usage_coming(), or NULL */
+	bool local;     /* no registry is asked */
 	bool fetched;   /* pulled or built: a missing image is an error now */
 	bool finishing; /* no longer in images */
 };
@@ -410,7 +411,7 @@ static void image_ensure_inspected(void *arg, const struct error *err,
 		return;
 	}
 	if (!err || (err->code == ENOENT && !ensure->fetched &&
-		     !is_id(ensure->target))) {
+		     !ensure->local && !is_id(ensure->target))) {
 		if (installs(ensure))
 			image_ensure_hash_folder(ensure);
 		else if (ensure->build)
@@ -537,6 +538,7 @@ static struct ensure *image_ensure_find(struct images *images,
 	TAILQ_FOREACH(ensure, &images->ensures, entry)
 	{
 		if (strcmp(ensure->reference, wanted->reference) != 0 ||
+		    ensure->local != wanted->local ||
 		    memcmp(ensure->who, who, REGISTRY_ACCESS_WHO_BYTES) != 0)
 			continue;
 		if (!ensure->build == !build_folder &&
@@ -559,6 +561,7 @@ static struct ensure *image_ensure_new(struct images *images,
 		return NULL;
 	TAILQ_INIT(&ensure->waits);
 	ensure->images = images;
+	ensure->local = wanted->local;
 	TAILQ_INSERT_TAIL(&images->ensures, ensure, entry);
 	ensure->now.progress.phase = (char *)"checking";
 	ensure->now.progress.tries = 1;

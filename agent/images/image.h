@@ -23,6 +23,7 @@ struct image_wanted {
 			      images folder; or an absolute path, whose
 			      NAME_install.sh then runs in a container
 			      (agent/images/install.h) */
+	bool local;        /* it is in no registry: do not ask one */
 	/* The job's logins for registries, sealed for this node. For other
 	 * registries the node's own file is used (registry_access.h).
 	 */

@@ -134,20 +134,26 @@ static void drop_body(struct error *err)
 		at[sizeof(mark) - 1] = 0;
 }
 
+/* Only images that no registry has are pinned by content. */
+static bool is_content(const char *pin)
+{
+	struct reference parts;
+
+	return pin && reference_parse(pin, &parts, NULL) == 0 && !parts.name[0];
+}
+
 static void image_failed(struct task *task, const struct error *given)
 {
 	const char *pin = task->spec.pin;
 	struct error why = *given;
 	const struct error *err = &why;
-	struct reference parts;
 
 	drop_body(&why);
 	if (err->code == EPERM) {
 		step_fail(task, FAILURE_POLICY, err);
 		return;
 	}
-	/* Only images that no registry has are pinned by content. */
-	if (!pin || reference_parse(pin, &parts, NULL) < 0 || parts.name[0]) {
+	if (err->code != ENOENT || !is_content(pin)) {
 		step_fail(task, FAILURE_IMAGE, err);
 		return;
 	}
@@ -244,6 +250,7 @@ void step_image(struct task *task)
 	const struct image_wanted what = {
 		.reference = task_choose_image(task),
 		.build = task->spec.container.build,
+		.local = is_content(task->spec.pin),
 		.logins = task->spec.logins,
 		.logins_count = task->spec.logins_count,
 	};

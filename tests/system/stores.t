@@ -60,6 +60,16 @@ run cli image gc --keep 0
 ok '! { dk e1 image inspect test/first:1 || dk e2 image inspect test/first:1
 	} &>/dev/null' "both may remove it"
 
+# An image that only one of them has.
+must random_image e1 test/alone:1 1
+must gang test/alone:1
+ok 'wait_job $JOB failed 60' "an image of one node is no gang's"
+is "$(job_get "$JOB" '"\(.attempt) \(.failure)"')" "1 preflight" \
+	"which is told at once"
+like "$(job_get "$JOB" .text)" \
+	"test/alone:1 .* is in no registry and not on this node" \
+	"without asking a registry: $(job_get "$JOB" .text)"
+
 must random_image e1 test/other:1 1
 must random_image e2 test/other:1 1
 must gang test/other:1
