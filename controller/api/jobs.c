@@ -4,6 +4,7 @@
 #include "controller/api/page.h"
 #include "controller/api/sweeps.h"
 #include "controller/jobs/job.h"
+#include "controller/nodes/node.h"
 #include "controller/store/store.h"
 
 #include <stdlib.h>
@@ -89,6 +90,24 @@ static int ask_changed(struct page *page, const struct message_query *query,
 	return 0;
 }
 
+/* Those that take one job at a time, with the class of their last failure. */
+static int list_probation(const struct api *api, char **names,
+			  struct error *err)
+{
+	char text[200] = "";
+
+	for (size_t i = 0; i < node_count(api->nodes); i++) {
+		const struct node *node = node_at(api->nodes, i);
+		const struct node_health *health = &node_view(node)->health;
+
+		if (health->probation_ms && !node_view(node)->removed)
+			text_append(text, sizeof(text), "%s%s (%s)",
+				    *text ? ", " : "", node_name(node),
+				    health->failure);
+	}
+	return *text ? string_set(names, text, err) : 0;
+}
+
 int api_jobs(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_query *query = request->message;
@@ -102,7 +121,8 @@ int api_jobs(struct api_request *request, void *reply, struct error *err)
 			return -1;
 		to->final = sweep_final(api, query->id);
 		if (sweep_describe_life(api, query->id, &to->race, &to->paused,
-					err) < 0)
+					err) < 0 ||
+		    list_probation(api, &to->probation, err) < 0)
 			return -1;
 	}
 	if (query->since)

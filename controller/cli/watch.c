@@ -150,6 +150,7 @@ void watch_free(struct watch *watch)
 		forget_job(&watch->known.jobs[i]);
 	free(watch->known.race);
 	free(watch->known.paused);
+	free(watch->known.probation);
 	free(watch->known.jobs);
 	free(watch);
 }
@@ -373,18 +374,13 @@ static int turn_page(struct watch *watch, uint64_t since, uint64_t last,
 	return 0;
 }
 
-/* A race that went on is told, as a line where there is no screen. */
-static int take_race(struct watch *watch, const char *race, struct error *err)
+/* What is new is told, as a line where there is no screen. */
+static int take_words(struct watch *watch, char **known, const char *what,
+		      const char *words, struct error *err)
 {
-	char **known = &watch->known.race;
-
-	if (!race || (*known && !strcmp(*known, race)))
-		return 0;
-	if (string_set(known, race, err) < 0)
-		return -1;
-	if (!watch->screen)
-		watch_say(watch, "race: %s", race);
-	return 0;
+	if (words && !watch->screen && (!*known || strcmp(*known, words) != 0))
+		watch_say(watch, "%s: %s", what, words);
+	return string_set(known, words, err);
 }
 
 /* Take one answer. *final: nothing is left to watch. */
@@ -408,7 +404,10 @@ static int take_page(struct watch *watch, const struct reply_jobs *reply,
 			  watch->known.count);
 	watch->snapshot = true;
 	*final = reply->final;
-	if (take_race(watch, reply->race, err) < 0 ||
+	if (take_words(watch, &watch->known.race, "race", reply->race, err) <
+		    0 ||
+	    take_words(watch, &watch->known.probation, "on probation",
+		       reply->probation, err) < 0 ||
 	    string_set(&watch->known.paused, reply->paused, err) < 0)
 		return -1;
 	*final |= reply->paused && watch_rests(watch);

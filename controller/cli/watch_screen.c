@@ -263,6 +263,9 @@ static void head_line(const struct watch_screen *view)
 	if (view->known->paused)
 		text_append(line, sizeof(line), ", paused: %s",
 			    view->known->paused);
+	if (view->known->probation)
+		text_append(line, sizeof(line), ", on probation: %s",
+			    view->known->probation);
 	if (view->known->race && ended < count)
 		text_append(line, sizeof(line), ", race: %s",
 			    view->known->race);

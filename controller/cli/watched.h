@@ -22,8 +22,8 @@ struct watched_sweep {
 	uint64_t id;
 	struct watched *jobs; /* by id */
 	size_t count;
-	size_t states[JOB_STATES]; /* number of jobs by state */
-	char *race, *paused;       /* as in sweep_info; NULL: none */
+	size_t states[JOB_STATES];       /* number of jobs by state */
+	char *race, *paused, *probation; /* as in reply_jobs; NULL: none */
 };
 
 /* Compare for qsort() of pointers, in the order of the screen: active, failed,

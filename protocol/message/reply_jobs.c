@@ -106,6 +106,7 @@ const struct schema reply_jobs_schema = SCHEMA(reply_jobs,
 	FIELD(reply_jobs, final),
 	FIELD_OPTIONAL(reply_jobs, race),
 	FIELD_OPTIONAL(reply_jobs, paused),
+	FIELD_OPTIONAL(reply_jobs, probation),
 	FIELD_ROWS(reply_jobs, jobs, job_info_schema),
 	FIELD(reply_jobs, more));
 

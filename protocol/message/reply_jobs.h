@@ -135,6 +135,7 @@ struct reply_jobs {
 	uint64_t since;
 	bool final;          /* of a sweep, as in sweep_info */
 	char *race, *paused; /* the same */
+	char *probation;     /* names of nodes on probation; NULL: none */
 	struct job_info *jobs;
 	size_t jobs_count;
 	bool more; /* ask again: after the last one, or, when the query had

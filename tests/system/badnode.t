@@ -58,6 +58,9 @@ run cli nodes
 like "$(grep '^n1 ' "$BED/out")" \
 	'up, on probation .*on probation since [0-9: -]+, one job at a time' \
 	"which is told, with its time"
+cli watch "$SWEEP" 2>"$BED/watched"
+ok 'finds "on probation: n1 (create)" <"$BED/watched"' "watch, too" ||
+	diag "$(cat "$BED/watched")"
 since=$(health probation_ms)
 must controller_kill
 must controller_up

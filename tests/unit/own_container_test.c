@@ -5,9 +5,6 @@
 
 #define DIGITS                                                                 \
 	"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
-#define MOUNT(inside, outside)                                                 \
-	"{\"Type\":\"bind\",\"Source\":\"" outside                             \
-	"\",\"Destination\":\"" inside "\"}"
 
 static void test_id(void)
 {
@@ -32,21 +29,20 @@ static void test_id(void)
 
 static void test_shares(void)
 {
-	cJSON *answer =
-		cJSON_Parse(
-			"{\"Mounts\":[" MOUNT("/var/lib/regatta", "/var/lib/"
-								  "regatta") "," MOUNT(
-				"/var/lib/regatta/spool",
-				"/data/spool") "," MOUNT("/state",
-							 "/data/state") "]}");
+	static const char text[] =
+		"{\"Mounts\": ["
+		"{\"Source\": \"/data\", \"Destination\": \"/data\"},"
+		"{\"Source\": \"/disk\", \"Destination\": \"/data/spool\"},"
+		"{\"Source\": \"/data/s\", \"Destination\": \"/state\"}]}";
+	cJSON *answer = cJSON_Parse(text);
 
-	ok(own_container_shares(answer, "/var/lib/regatta") &&
-		   own_container_shares(answer, "/var/lib/regatta/a"),
+	ok(own_container_shares(answer, "/data") &&
+		   own_container_shares(answer, "/data/a"),
 	   "a folder that is mounted at the same path is shared");
-	ok(!own_container_shares(answer, "/var/lib/regatta/spool/b"),
+	ok(!own_container_shares(answer, "/data/spool/b"),
 	   "not what another mount hides");
 	ok(!own_container_shares(answer, "/state") &&
-		   !own_container_shares(answer, "/var/lib/regatta2") &&
+		   !own_container_shares(answer, "/data2") &&
 		   !own_container_shares(answer, "/usr/bin/init") &&
 		   !own_container_shares(NULL, "/state"),
 	   "nor another path, nor what the image has");
