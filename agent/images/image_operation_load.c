@@ -45,6 +45,7 @@ struct load {
 	bool late;      /* the engine gets it only when all is fetched */
 	bool loaded;    /* the engine has read it; its images are looked at */
 	char said[120]; /* by the engine, last */
+	char given[ID_SIZE]; /* the engine's id of an image without a name */
 	struct error packed; /* why it has not unpacked an image; or no code */
 };
 
@@ -283,20 +284,23 @@ static void load_inspected(void *arg, const struct error *err, cJSON *answer)
 	load_next_tag(load);
 }
 
-/* By the id, or by the name before load->tag. */
+/* By the engine's id, or by the name before load->tag. */
 static void load_inspect(struct load *load, engine_done_fn *done)
 {
+	const struct image_operations_config *config = load->operation.config;
 	const struct image_bundle_image *image =
 		&load->bundle.images[load->image];
+	const char *target =
+		load->tag ? image->tags.items[load->tag - 1] : NULL;
 	char id[ID_SIZE];
 	struct error err;
 
 	load_id(image, id);
+	if (!target)
+		target = *load->given ? load->given
+				      : image_usage_id(config->usage, id);
 	load->operation.call =
-		engine_image_inspect(load->operation.config->engine,
-				     load->tag
-					     ? image->tags.items[load->tag - 1]
-					     : id,
+		engine_image_inspect(config->engine, target ? target : id,
 				     IMAGE_OPERATION_CALL_MS, done, load, &err);
 	if (!load->operation.call)
 		image_operation_fail(&load->operation, &err);
@@ -461,6 +465,9 @@ static void load_said(void *arg, const cJSON *object)
 	/* Of an image that it has, but could not unpack. */
 	if (text && !strncmp(text, "Error unpacking image ", 22))
 		engine_error(&load->packed, EIO, text);
+	/* Docker's words; its containerd store gives ids of its own. */
+	if (text)
+		sscanf(text, "Loaded image ID: %71[:0-9a-fsh]", load->given);
 	if (text)
 		snprintf(load->said, sizeof(load->said), "%.*s",
 			 (int)strcspn(text, "\r\n"), text);

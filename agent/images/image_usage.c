@@ -258,6 +258,19 @@ void image_usage_came(struct image_usage *usage, const char *reference,
 	image_usage_settle(usage, reference, id);
 }
 
+const char *image_usage_id(const struct image_usage *usage,
+			   const char *reference)
+{
+	char name[REFERENCE_LISTED_SIZE];
+
+	full_name(reference, name);
+	for (size_t i = 0; i < usage->all.items_count; i++)
+		if (usage->all.items[i].id &&
+		    !strcmp(usage->all.items[i].reference, name))
+			return usage->all.items[i].id;
+	return NULL;
+}
+
 bool image_usage_pulled(const struct image_usage *usage, const char *id)
 {
 	const struct item *item = find_id(usage, id);

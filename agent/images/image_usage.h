@@ -47,6 +47,10 @@ void image_usage_failed(struct image_usage *usage, const char *reference);
 void image_usage_came(struct image_usage *usage, const char *reference,
 		      const char *id);
 
+/* The id of an image that came by this reference; NULL: none did. Borrowed. */
+const char *image_usage_id(const struct image_usage *usage,
+			   const char *reference);
+
 /* Did Regatta pull the image with that id? */
 bool image_usage_pulled(const struct image_usage *usage, const char *id);
 

@@ -60,15 +60,43 @@ run cli image gc --keep 0
 ok '! { dk e1 image inspect test/first:1 || dk e2 image inspect test/first:1
 	} &>/dev/null' "both may remove it"
 
-# An image that only one of them has.
-must random_image e1 test/alone:1 1
-must gang test/alone:1
-ok 'wait_job $JOB failed 60' "an image of one node is no gang's"
-is "$(job_get "$JOB" '"\(.attempt) \(.failure)"')" "1 preflight" \
-	"which is told at once"
-like "$(job_get "$JOB" .text)" \
-	"test/alone:1 .* is in no registry and not on this node" \
-	"without asking a registry: $(job_get "$JOB" .text)"
+# loads: of e2, which has containerd's store
+loads()
+{
+	dk e2 events --since 1 --until "$(date +%s)" --filter event=load |
+		grep -c 'image load'
+}
+must random_image e1 test/bare:1 1
+dk e1 save "$(dk e1 image inspect --format '{{.Id}}' test/bare:1)" \
+	-o "$BED/bare.tar"
+must cli image load "$BED/bare.tar" --nodes n2
+sleep 1
+before=$(loads)
+must cli image load "$BED/bare.tar" --nodes n2
+sleep 1
+is "$((before > 0)) $(loads)" "1 $before" "an image without a name is not loaded twice"
+
+# An image that only one of them has, which runs a job of the sweep already.
+must dk e1 tag "$TOOL_IMAGE" test/alone:1
+must cli node drain n2
+cat >"$BED/alone.yaml" <<-END
+	sweep: alone
+	image: test/alone:1
+	repeat: 2
+	retries: 0
+	command: [/tool, sleep, "20"]
+END
+must submit "$BED/alone.yaml"
+must wait_job "$JOB" running 30
+must cli node undrain n2
+last=$((JOB + 1))
+ok 'wait_job $last failed 60' "an image of one node is not had on the other"
+is "$(job_get "$last" .failure)" preflight "which is told before the start"
+like "$(job_get "$last" .text)" \
+	"n2: image test/alone:1 .* is in no registry and not on this node" \
+	"by name, without a registry"
+must cli cancel "$SWEEP"
+must wait_sweep "$SWEEP" 30
 
 must random_image e1 test/other:1 1
 must random_image e2 test/other:1 1
