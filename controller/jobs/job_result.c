@@ -73,6 +73,13 @@ static int add_format_warnings(const struct job *job, struct result_inputs *to,
 	    remark_add(&to->warnings, &to->warnings_count, SAID(FORMATS_TIED, ),
 		       err) < 0)
 		return -1;
+	if (first && log_reader_given_up(job->gang) &&
+	    remark_add(&to->warnings, &to->warnings_count,
+		       SAID(FILES_UNREAD,
+			    .numbers = { (double)log_reader_given_up(
+				    job->gang) }),
+		       err) < 0)
+		return -1;
 	for (size_t i = 0; i < count; i++)
 		if (remark_add(&to->warnings, &to->warnings_count,
 			       SAID(LINE_UNREAD, .words = { lines[i] }),

@@ -17,11 +17,18 @@
 #define READINGS_MAX 4096 /* streams read of a job, beside the ranks' */
 #define CHOICE_MAX 64     /* files that may have the log, if no rule names it */
 
+/* Memory of the figures of followed files, which a container may make as large
+ * as it likes: of a job, and of all. The smallest files are given up first.
+ */
+#define FILES_BYTES ((size_t)64 << 20)
+#define FILES_BYTES_ALL ((size_t)512 << 20)
+
 struct log_reader {
 	const struct job_effects *effects;
 	struct changes *changes;
 	const struct catalog *catalog;
 	struct log_formats *formats;
+	size_t file_bytes;                /* of all outputs */
 	char *piece;                      /* READ_BYTES */
 	TAILQ_HEAD(, gang_output) behind; /* with output that is not read */
 };
@@ -35,6 +42,8 @@ struct gang_output {
 	size_t ranks;  /* the first ones, which read the ranks' own output */
 	bool detected; /* the named framework's rules read nothing */
 	bool merged;   /* all figures are in the first one */
+	size_t file_bytes; /* of the readings after the ranks' */
+	size_t given_up;   /* of them */
 	struct samplings *samplings;
 	struct index {         /* of followed files, by rank */
 		uint64_t read; /* bytes */
@@ -85,6 +94,7 @@ void gang_output_free(struct gang_output *output)
 		return;
 	if (output->listed)
 		TAILQ_REMOVE(&output->reader->behind, output, by_reader);
+	output->reader->file_bytes -= output->file_bytes;
 	drop_readings(output, 0);
 	free(output->readings);
 	free(output->indexes);
@@ -392,6 +402,62 @@ static bool life_read(struct gang_output *output)
 	return lives > before;
 }
 
+static size_t steps_read(const struct log_reading *reading)
+{
+	const struct extract *extract = log_reading_extract(reading);
+	size_t count = 0;
+
+	if (extract)
+		extract_records(extract, &count);
+	return count;
+}
+
+/* Some, at least. */
+static size_t figures_bytes(const struct log_reading *reading)
+{
+	size_t count = steps_read(reading);
+
+	return count ? count * (sizeof(struct record) +
+				extract_latest(log_reading_extract(reading))
+						->metric_room *
+					sizeof(double))
+		     : 0;
+}
+
+/* The smallest of the files that were read, if there are others; NULL: none. */
+static struct log_reading *weigh_files(struct gang_output *output)
+{
+	size_t sum = 0, least = SIZE_MAX, files = 0, smallest = 0;
+
+	for (size_t i = output->ranks; i < output->count; i++) {
+		size_t bytes = figures_bytes(output->readings[i]);
+
+		if (!bytes)
+			continue;
+		sum += bytes;
+		files++;
+		if (bytes < least) {
+			least = bytes;
+			smallest = i;
+		}
+	}
+	output->reader->file_bytes += sum - output->file_bytes;
+	output->file_bytes = sum;
+	return files > 1 ? output->readings[smallest] : NULL;
+}
+
+static void limit_files(struct gang_output *output)
+{
+	struct log_reading *smallest;
+
+	while ((smallest = weigh_files(output)) &&
+	       (output->file_bytes > FILES_BYTES ||
+		output->reader->file_bytes > FILES_BYTES_ALL)) {
+		log_reading_give_up(smallest);
+		output->given_up++;
+	}
+}
+
 /* Read everything but the samples. True: there is more. */
 static bool gang_output_read_streams(struct gang_output *output,
 				     struct log_read *read)
@@ -404,6 +470,8 @@ static bool gang_output_read_streams(struct gang_output *output,
 	for (size_t i = 0; i < output->count; i++)
 		more |= log_reading_some(output->readings[i], piece, READ_BYTES,
 					 &changed);
+	if (output->count > output->ranks)
+		limit_files(output);
 	read->alive = life_read(output);
 	if (changed)
 		changes_progress(output->reader->changes);
@@ -441,16 +509,6 @@ void log_reader_rest(struct log_reader *reader)
 {
 	if (!TAILQ_EMPTY(&reader->behind))
 		reader->effects->read_soon(reader->effects->arg);
-}
-
-static size_t steps_read(const struct log_reading *reading)
-{
-	const struct extract *extract = log_reading_extract(reading);
-	size_t count = 0;
-
-	if (extract)
-		extract_records(extract, &count);
-	return count;
 }
 
 /* Is the one reading better than the other? It has more steps, or as many as
@@ -501,8 +559,10 @@ static void gang_output_merge(struct gang_output *output)
 	if (output->merged || !output->count)
 		return;
 	for (size_t i = 1; i < own; i++)
-		extract_merge(log_reading_extract(output->readings[0]),
-			      log_reading_extract(output->readings[i]), NULL);
+		if (log_reading_extract(output->readings[i]))
+			extract_merge(log_reading_extract(output->readings[0]),
+				      log_reading_extract(output->readings[i]),
+				      NULL);
 	keep_best(output, own);
 	output->merged = true;
 }
@@ -578,6 +638,11 @@ const struct extract *log_reader_extract(const struct gang *gang)
 	const struct log_reading *first = log_reader_first(gang);
 
 	return first ? log_reading_extract(first) : NULL;
+}
+
+size_t log_reader_given_up(const struct gang *gang)
+{
+	return gang_output(gang)->given_up;
 }
 
 const char *log_reader_stream(const struct gang *gang, size_t number)

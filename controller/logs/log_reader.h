@@ -87,6 +87,7 @@ bool log_reader_device(const struct gang *gang, uint32_t rank, size_t device,
 const struct log_reading *log_reader_first(const struct gang *gang);
 const struct extract *log_reader_extract(const struct gang *gang);
 const char *log_reader_stream(const struct gang *gang, size_t number);
+size_t log_reader_given_up(const struct gang *gang); /* followed files */
 const struct samplings *log_reader_samplings(const struct gang *gang);
 
 #endif

@@ -251,6 +251,12 @@ void log_reading_detect(struct log_reading *reading)
 	reading->offset = reading->tried = 0;
 }
 
+void log_reading_give_up(struct log_reading *reading)
+{
+	extract_free(take(reading->extract));
+	reading->broken = true;
+}
+
 void log_reading_finish(struct log_reading *reading)
 {
 	if (!reading->finished && reading->extract) {

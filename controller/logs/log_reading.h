@@ -40,6 +40,9 @@ bool log_reading_done(struct log_reading *reading);
 /* The rules read nothing: detect the format, and read again. */
 void log_reading_detect(struct log_reading *reading);
 
+/* Forget its figures, and read no more. */
+void log_reading_give_up(struct log_reading *reading);
+
 /* Everything is read. May be called twice. */
 void log_reading_finish(struct log_reading *reading);
 

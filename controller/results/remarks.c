@@ -277,6 +277,11 @@ static const struct {
 		{ "the log rules of the sweep are too slow: their searches were "
 		  "given up; make their expressions simpler",
 		  "测试计划的日志规则太慢：已放弃匹配；请简化其表达式" } },
+	[REMARK_FILES_UNREAD] = {
+		"files-unread",
+		{ "the followed files have too many steps: {0} of them, the "
+		  "smallest, were not read to their end",
+		  "跟随的文件中步数过多：其中最小的 {0} 个未读完" } },
 	[REMARK_BY_MEANING] = {
 		"by-meaning",
 		{ "no format is known for this log; its names were read by "

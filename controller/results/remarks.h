@@ -77,6 +77,7 @@ enum remark_code {
 	REMARK_LINE_UNREAD, /* the line */
 	REMARK_LEARN,
 	REMARK_RULES_SLOW,
+	REMARK_FILES_UNREAD, /* files */
 	/* Of a log that was read by meaning. */
 	REMARK_BY_MEANING, /* names that were taken */
 	REMARK_STEPS_EPOCHS,
