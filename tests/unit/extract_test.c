@@ -480,8 +480,7 @@ static void test_stranger(void)
 
 	for (int i = 0; i < 2000; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used,
-					 "step=%04d aaaaaaaaaaaaaaaa !N\n",
-					 i);
+					 "step=%04d aaaaaaaaaaaaaaaa !N\n", i);
 	extract_rules_limit(rules);
 	extract = read_text(rules, text, used, used);
 	remarks = extract_remarks(extract, &count);

@@ -42,7 +42,11 @@ static void put_job(struct store *store, uint64_t id, uint64_t sweep,
 
 static void put_sweep(struct store *store, uint64_t id)
 {
-	const struct sweep_row sweep = { id, "s", "text", "me", 1 };
+	const struct sweep_row sweep = { .id = id,
+					 .name = "s",
+					 .text = "text",
+					 .client = "me",
+					 .submitted_ms = 1 };
 	const struct pin_row pin = { id, "image", "image@sha256:0", "n1" };
 
 	store_put_sweep(store, &sweep, NULL);
