@@ -286,6 +286,7 @@ static int open_images(struct agent *agent, struct error *err)
 			.loop = agent->loop,
 			.engine = agent->engine,
 			.folder = config->settings.images,
+			.state = config->settings.state,
 			.registries = &agent->registries,
 			.usage = agent->usage,
 			.watermark = agent->watermark,

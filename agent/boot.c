@@ -5,6 +5,7 @@
 #include "agent/docker/delegated.h"
 #include "agent/docker/engine_network.h"
 #include "agent/images/install.h"
+#include "agent/images/install_folder.h"
 #include "agent/own_container.h"
 #include "agent/spool/trash.h"
 #include "agent/strays.h"
@@ -100,6 +101,7 @@ static void list_done(void *arg, const struct error *err, cJSON *answer)
 	}
 	trash_empty(boot->config.services->trash);
 	install_forget_strays(boot->config.engine, boot->config.owner);
+	install_folder_forget(boot->config.config->settings.state);
 	boot->config.done(boot->config.arg);
 }
 

@@ -77,7 +77,7 @@ static ssize_t context_read(void *arg, void *buffer, size_t size,
 {
 	struct build *build = arg;
 	struct tarball *tarball = build_context_tarball(build->context);
-	ssize_t got = tarball_read(tarball, buffer, size, err);
+	ssize_t got = build_context_read(build->context, buffer, size, err);
 
 	build->now.progress.done_bytes = tarball_size(tarball);
 	if (got == 0 && strcmp(tarball_hash(tarball), build->plan.hash) != 0)
@@ -100,6 +100,7 @@ static void install(struct build *build)
 	const struct install_plan plan = {
 		.base = build->base_name,
 		.folder = build->plan.folder,
+		.hash = build->plan.hash,
 		.target = build->plan.target,
 	};
 	struct error err;

@@ -4,12 +4,19 @@
 
 #include "protocol/base/clock.h"
 #include "protocol/base/file.h"
+#include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define IGNORE_FILE ".dockerignore"
 #define IGNORE_FILE_MAX (1 << 20)
@@ -22,7 +29,68 @@ struct build_context {
 	sd_event_source *source; /* of build_context_hash() */
 	build_context_hash_fn *done;
 	void *arg;
+	uid_t user; /* whose rights read it */
+	gid_t group;
 };
+
+/* Rights. */
+
+static int find_owner(struct build_context *context, const char *folder,
+		      struct error *err)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (file_path(path, err, "%s/Dockerfile", folder) < 0)
+		return -1;
+	if (lstat(path, &st) < 0 && lstat(folder, &st) < 0)
+		return error_set(err, EINVAL, "%s: %s", folder,
+				 strerror(errno));
+	context->user = st.st_uid;
+	context->group = st.st_gid;
+	return 0;
+}
+
+/* With or without the right to read what modes forbid, as far as we have it. */
+static int override_modes(bool with, struct error *err)
+{
+	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3,
+						 0 };
+	struct __user_cap_data_struct caps[2];
+	const uint32_t rights =
+		1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH;
+
+	if (syscall(SYS_capget, &head, caps) < 0)
+		return error_errno(err, "capget");
+	caps[0].effective &= ~rights;
+	if (with)
+		caps[0].effective |= rights & caps[0].permitted;
+	return syscall(SYS_capset, &head, caps) < 0 ? error_errno(err, "capset")
+						    : 0;
+}
+
+static int owner_begin(const struct build_context *context, struct error *err)
+{
+	if (geteuid() != 0)
+		return 0;
+	if (override_modes(false, err) < 0)
+		return -1;
+	setfsgid(context->group);
+	setfsuid(context->user);
+	return 0;
+}
+
+static void owner_end(void)
+{
+	struct error err;
+
+	if (geteuid() != 0)
+		return;
+	setfsuid(0);
+	setfsgid(getegid());
+	if (override_modes(true, &err) < 0)
+		log_error("%s", err.text);
+}
 
 static int read_ignore(struct ignore *ignore, const char *folder,
 		       struct error *err)
@@ -52,10 +120,25 @@ struct build_context *build_context_new(const char *folder, struct error *err)
 	if (!context)
 		return NULL;
 	context->ignore = ignore_new(err);
-	if (!context->ignore || read_ignore(context->ignore, folder, err) < 0)
+	if (!context->ignore || find_owner(context, folder, err) < 0 ||
+	    owner_begin(context, err) < 0)
 		return NULL;
-	context->tarball = tarball_new(folder, context->ignore, err);
+	if (read_ignore(context->ignore, folder, err) == 0)
+		context->tarball = tarball_new(folder, context->ignore, err);
+	owner_end();
 	return context->tarball ? take(context) : NULL;
+}
+
+ssize_t build_context_read(struct build_context *context, void *buffer,
+			   size_t size, struct error *err)
+{
+	ssize_t got;
+
+	if (owner_begin(context, err) < 0)
+		return -1;
+	got = tarball_read(context->tarball, buffer, size, err);
+	owner_end();
+	return got;
 }
 
 void build_context_free(struct build_context *context)
@@ -73,7 +156,7 @@ struct tarball *build_context_tarball(struct build_context *context)
 	return context->tarball;
 }
 
-static int build_context_read(sd_event_source *source, void *arg)
+static int build_context_turn(sd_event_source *source, void *arg)
 {
 	struct build_context *context = arg;
 	int64_t until = clock_mono_ms() + TURN_MS;
@@ -82,8 +165,7 @@ static int build_context_read(sd_event_source *source, void *arg)
 	ssize_t got;
 
 	do {
-		got = tarball_read(context->tarball, piece, sizeof(piece),
-				   &err);
+		got = build_context_read(context, piece, sizeof(piece), &err);
 	} while (got > 0 && clock_mono_ms() < until);
 	if (got > 0)
 		loop_defer_run(source);
@@ -102,7 +184,7 @@ int build_context_hash(struct build_context *context, sd_event *loop,
 {
 	context->done = done;
 	context->arg = arg;
-	if (loop_defer(loop, &context->source, build_context_read, context,
+	if (loop_defer(loop, &context->source, build_context_turn, context,
 		       err) < 0)
 		return -1;
 	loop_defer_run(context->source);

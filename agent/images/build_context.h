@@ -13,12 +13,20 @@
 
 struct build_context;
 
-/* EINVAL: the folder or its .dockerignore is not valid. */
+/* EINVAL: the folder or its .dockerignore is not valid. An agent as root reads
+ * with the rights of him to whom the Dockerfile belongs, also from a folder
+ * that others may write: what he cannot read is an error (EINVAL), and of
+ * root's files, too, those that its mode closes.
+ */
 struct build_context *build_context_new(const char *folder, struct error *err);
 void build_context_free(struct build_context *context); /* NULL is fine */
 OWNED_POINTER(struct build_context, build_context_free)
 
-/* Borrowed. The caller reads it to its end. */
+/* As tarball_read(). */
+ssize_t build_context_read(struct build_context *context, void *buffer,
+			   size_t size, struct error *err);
+
+/* For the hash and the size of what was read; borrowed. */
 struct tarball *build_context_tarball(struct build_context *context);
 
 /* Called once, from the loop. err NULL: the SHA-256 of the context (64 hex

@@ -4,6 +4,7 @@
 #include "agent/images/install.h"
 
 #include "agent/images/build_rights.h"
+#include "agent/images/install_folder.h"
 #include "agent/images/registry_access.h"
 #include "protocol/base/log.h"
 #include "protocol/base/printable.h"
@@ -40,6 +41,7 @@ enum step {
 struct install {
 	const struct image_services *services;
 	struct install_plan plan;
+	struct install_folder *folder;
 	char script[256]; /* NAME_install.sh; "": there is none */
 	char container[40];
 	cJSON *body;
@@ -274,7 +276,8 @@ static cJSON *body_new(const struct install *install)
 	if (!*install->script)
 		cJSON_AddItemToArray(command, cJSON_CreateString(":"));
 	cJSON_AddStringToObject(mount, "Type", "bind");
-	cJSON_AddStringToObject(mount, "Source", install->plan.folder);
+	cJSON_AddStringToObject(mount, "Source",
+				install_folder_path(install->folder));
 	cJSON_AddStringToObject(mount, "Target", INSIDE);
 	cJSON_AddItemToArray(mounts, mount);
 	if (install_add_devices(install, host) == 0 &&
@@ -291,14 +294,34 @@ static cJSON *body_new(const struct install *install)
 /* NAME_install.sh of a folder NAME. */
 static void find_script(struct install *install)
 {
-	const char *folder = install->plan.folder;
 	char path[PATH_MAX];
 
 	snprintf(install->script, sizeof(install->script), "%.200s_install.sh",
-		 strrchr(folder, '/') + 1);
-	snprintf(path, sizeof(path), "%s/%s", folder, install->script);
+		 strrchr(install->plan.folder, '/') + 1);
+	snprintf(path, sizeof(path), "%s/%s",
+		 install_folder_path(install->folder), install->script);
 	if (access(path, F_OK) < 0)
 		*install->script = 0;
+}
+
+/* install_folder_fn */
+static void install_copied(void *arg, const struct error *err)
+{
+	struct install *install = arg;
+	struct error why = { 0 };
+
+	if (err) {
+		why = *err;
+	} else {
+		find_script(install);
+		install->body = body_new(install);
+		if (!install->body)
+			error_nomem(&why, "install");
+	}
+	if (install->body)
+		install->call = step_begin(install, &why);
+	if (!install->call)
+		step_done(install, &why, NULL);
 }
 
 struct install *install_begin(const struct image_services *services,
@@ -320,14 +343,15 @@ struct install *install_begin(const struct image_services *services,
 	install->arg = arg;
 	install->now.progress.tries = 1;
 	install->now.progress.phase = (char *)"building";
-	find_script(install);
-	install->body = body_new(install);
-	if (!install->body)
-		return error_null(error_nomem(err, "install"));
+	install->folder = install_folder_new(
+		&(struct install_folder_plan){ services->loop, services->state,
+					       plan->folder, plan->hash },
+		install_copied, install, err);
+	if (!install->folder)
+		return NULL;
 	snprintf(install->container, sizeof(install->container),
 		 "regatta-install-%08" PRIx32, randombytes_random());
-	install->call = step_begin(install, err);
-	return install->call ? take(install) : NULL;
+	return take(install);
 }
 
 void install_cancel(struct install *install)
@@ -343,6 +367,7 @@ void install_cancel(struct install *install)
 				    install->plan.base, true, CALL_MS,
 				    install_ignore_answer, NULL, NULL);
 	}
+	install_folder_free(install->folder);
 	cJSON_Delete(install->body);
 	free(install);
 }

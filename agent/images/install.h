@@ -1,11 +1,11 @@
 /* install.h - makes an image from another one by a script that runs in a
  * container.
  *
- * It does what FlagPerf's image manager does: the folder is mounted at
- * /workspace/docker_image, its script runs there, and the container is
- * committed as the image. The container and the base image are removed in any
- * case; those of an agent that died are removed when the next agent starts
- * (install_forget_strays()).
+ * It does what FlagPerf's image manager does: a copy of the folder
+ * (install_folder.h) is mounted at /workspace/docker_image, its script runs
+ * there, and the container is committed as the image. The container and the
+ * base image are removed in any case; those of an agent that died are removed
+ * when the next agent starts (install_forget_strays()).
  *
  * Source: FlagOpen/FlagPerf, utils/image_manager.py, commit 1b5a0303.
  */
@@ -22,6 +22,7 @@ struct install_plan {
 	const char *base;   /* the base image */
 	const char *folder; /* on the engine's machine; its NAME_install.sh is
 			       the script. Without one, nothing is installed */
+	const char *hash;   /* of the folder as a build context */
 	const char *target; /* name:tag */
 };
 

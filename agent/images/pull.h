@@ -43,6 +43,7 @@ struct image_services {
 	sd_event *loop;
 	struct engine *engine;
 	const char *folder; /* the images folder; NULL: nothing is built */
+	const char *state;  /* the agent's folder, which the engine sees */
 	const struct registries *registries;
 	struct image_usage *usage; /* record of images, or NULL */
 	struct disk_watermark

@@ -122,5 +122,43 @@ must attempt evil/build:1
 must wait_job "$JOB" failed 30
 like "$(job_get "$JOB" .text)" 'user: 0 is not allowed' \
 	"where root may not run, nothing is built by root"
+# Files that their owner closed are not packed for others.
+policy 'build: true'
+must reload
+install -d -o 1234 -m 700 "$folder/closed"
+echo "private of 1234" >"$folder/closed/file"
+chown 1234 "$folder/closed/file"
+chmod 600 "$folder/closed/file"
+chown nobody "$folder/Dockerfile"
+must attempt evil/packed:1
+must wait_job "$JOB" failed 60
+like "$(job_get "$JOB" .text)" 'closed.*Permission denied' \
+	"a folder that he who wrote the Dockerfile cannot read is not packed"
+chown root "$folder/Dockerfile"
+must attempt evil/packed:1
+must wait_job "$JOB" failed 60
+like "$(job_get "$JOB" .text)" 'closed.*Permission denied' \
+	"nor for root, whose containers could not read it"
+rm -r "$folder/closed"
+
+# The folder is replaced by a link while its own RUN line takes its time.
+mkdir -m 700 "$BED/secret"
+echo "nobody may read this" >"$BED/secret/file"
+printf '%s\n' 'FROM scratch' 'COPY root /' \
+	'RUN ["/bin/bash", "-c", "echo waits; while ((SECONDS < 6)); do :; done"]' \
+	'ENTRYPOINT ["/bin/bash", "-c", "cd /workspace/docker_image; echo $(<file); : >written"]' \
+	>"$folder/Dockerfile"
+must attempt evil/link:1
+must wait_for '[[ $(cli logs --stream build-0 "$JOB" 2>/dev/null) == *waits* ]]' 60
+must mv "$folder" "$folder.old"
+ln -s "$BED/secret" "$folder"
+must wait_job "$JOB" failed 60
+like "$(job_get "$JOB" .text)" 'changed after the build|mine_install.sh|not a folder|No such' \
+	"a folder that is replaced while it is built is told"
+is "$(cli logs --stream build-0 "$JOB" 2>/dev/null | grep -c 'may read')" 0 \
+	"what it leads to is not read"
+is "$(ls "$BED/secret")" file "nor written"
+rm "$folder"
+must mv "$folder.old" "$folder"
 ok 'wait_for cluster_clean 20' "nothing is left"
 done_testing
