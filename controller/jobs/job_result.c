@@ -184,6 +184,15 @@ static void job_set_text(struct job *job, char *text)
 	job->text = text;
 }
 
+/* Do its nodes remark on its output? */
+static bool nodes_remark(const struct job *job)
+{
+	for (uint32_t i = 0; i < job->gang->spec.nodes; i++)
+		if (job->gang->tasks[i].text && *job->gang->tasks[i].text)
+			return true;
+	return false;
+}
+
 /* With exit code 0 the log must also have figures, and the last step. Where the
  * job names no format, it is only told that there are none.
  */
@@ -194,7 +203,8 @@ static void check_measured(struct job *job, const struct result *result)
 	if (job->failure || !log_reader_reads(job->jobs->reader, job->gang))
 		return;
 	if (!log_reader_named(job->gang)) {
-		if (!job->text && !result->measured && result->text)
+		if (!job->text && !nodes_remark(job) && !result->measured &&
+		    result->text)
 			job_set_text(job, strdup(result->text));
 	} else if (!result->measured)
 		job_set_failure(job, FAILURE_NO_METRIC, 0,
