@@ -307,7 +307,7 @@ const char *column_text(const struct columns *columns, size_t column,
 		/* The formats stand in the table of figures. */
 		snprintf(number, sizeof(number), figure->format,
 			 datum.number * (figure->scale ? figure->scale : 1));
-	snprintf(text, COLUMN_TEXT, "%s%s", number,
+	snprintf(text, COLUMN_TEXT, "%.*s%s", COLUMN_TEXT - 5, number,
 		 figure->flagged && row_flag(row, 0) ? " (!)" : "");
 	return text;
 }
