@@ -56,7 +56,7 @@ on_probation()
 ok on_probation "after three failures the node is on probation"
 run cli nodes
 like "$(grep '^n1 ' "$BED/out")" \
-	'up, on probation .*on probation since [0-9: -]+, one job at a time' \
+	'up, on probation .*on probation since [0-9: Z-]+, one job at a time' \
 	"which is told, with its time"
 cli watch "$SWEEP" 2>"$BED/watched"
 ok 'finds "on probation: n1 (create)" <"$BED/watched"' "watch, too" ||

@@ -134,14 +134,14 @@ rows = list(csv.DictReader(open(sys.argv[1], newline="")))
 print(len(rows), {r["vendor"] for r in rows}, {r["schema"] for r in rows},
       sorted(r["cell.code"] for r in rows), all(None not in r for r in rows))
 END
-)" "3 {'cpu'} {'2'} ['0', '0', '3'] True" \
+)" "3 {'cpu'} {'3'} ['0', '0', '3'] True" \
 	"a reader of CSV finds each key of the matrix in a column"
 run regatta report 1 --format json
 is "$(jq -c '[.rows[].state]' "$BED/out")" '["completed","failed","completed"]' \
 	"JSON has a row for each job"
 ok 'jq -e ".rows[0].result" "$BED/out" >/dev/null' "with its result"
 is "$(jq -c '[.version, (.table | length), .table[0].vendor]' "$BED/out")" \
-	'[2,3,"cpu"]' "and the same table as CSV"
+	'[3,3,"cpu"]' "and the same table as CSV"
 
 run regatta report 1 --format html
 is "$(grep -c '<tr><td>' "$BED/out")" 3 "HTML has a line for each job"

@@ -30,7 +30,7 @@ is "$(files_get "$first" '[.[] | select(.content) |
 like "$(files_get "$first" '.[1].text')" 'none' \
 	"of a path that is not there it is told why"
 like "$(cli files "$first")" '/out/1 .* KiB' "as a table, too"
-like "$(cli files "$first" /out/1)" $'^1\t100000\t/out/1/a/log' \
+like "$(cli files "$first" /out/1)" $'1\t100000\t/out/1/a/log' \
 	"and what is within one of them"
 cli fetch "$first" -o "$BED/back" 2>"$BED/words"
 is $? 1 "a link that leads out is no good"

@@ -136,7 +136,7 @@ ok 'grep -q "metrics: .*eval_accuracy.*0.75" "$BED/out"' "and show job has them"
 must submit_tool nothing log=auto print 1000
 must wait_job "$JOB" failed 30
 is "$(job_get "$JOB" .failure)" no-metric "nor does one that is in none"
-is "$(job_get "$JOB" .result.text)" 'no format matches the log' "which is told"
+like "$(job_get "$JOB" .result.text)" '^no format matches the log; ' "which is told"
 
 mkdir "$BED/host/strange"
 printf 'stroke %s: lost 2.%s in time 3.5, 88 tokens\n' 1 1 2 2 >"$BED/host/strange/log"

@@ -385,7 +385,9 @@ for vendor in $VENDORS; do
 	told "$vendor" >"$BED/want"
 	readings "$job" >"$BED/got"
 	same "$vendor: each card is sampled as its tool tells"
-	is "$(job_get "$job" '.result.flags | map(.code) | join("; ")')" simulated \
+	# The job is too short for many samples of power.
+	is "$(job_get "$job" '.result.flags | map(.code) - ["few-power-samples"] |
+		join("; ")')" simulated \
 		"$vendor: that it is a pretence is the only doubt"
 done
 

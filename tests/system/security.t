@@ -60,6 +60,10 @@ mkdir "$BED/tree" && echo x >"$BED/tree/x"
 printf 'sweep: w\nimage: %s\nworkspace: %s\ncommand: [/tool, print, "1"]\n' \
 	"$TOOL_IMAGE" "$BED/tree" >"$BED/w.yaml"
 public=$(sed -n 's/^public: "\(.*\)"/\1/p' "$BED/false.key")
+sweep=$SWEEP
+must submit_tool short print 1
+must wait_job "$JOB" completed 30
+ended=$SWEEP SWEEP=$sweep
 tried=() tries=()
 try()
 {
@@ -79,6 +83,7 @@ try node remove n1
 try node drain n1
 try node label n1 a=b
 try backup "$BED/backup.tar.gz"
+try bundle "$ended" -o "$BED/sweep.tar.zst"
 try gc
 try key rotate-controller --keep 30d
 try stacks "$steady"
