@@ -4,18 +4,12 @@
 #
 # For run, after lib.sh. 24 layouts of the CPU trainer on two nodes, whose device
 # has a memory that is made up: so large that some layouts run out of it. The
-# matrix runs each layout in full, `repeat` times; the race ends by itself. With
-# QUICK=1 there are six layouts.
+# matrix runs each layout in full, `repeat` times; the race ends by itself.
 # shellcheck source=tests/system/cluster.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../system/cluster.sh"
 
-if ((${QUICK:-0})); then
-	RACE_KEYS='batch.micro: [1, 4, 16], batch.accumulate: [1, 2]'
-	RACE_STEPS=12 RACE_REPEAT=1
-else
-	RACE_KEYS='nodes: [1, 2], batch.micro: [1, 2, 4, 8, 16, 32], batch.accumulate: [1, 2]'
-	RACE_STEPS=100 RACE_REPEAT=3
-fi
+RACE_KEYS='nodes: [1, 2], batch.micro: [1, 2, 4, 8, 16, 32], batch.accumulate: [1, 2]'
+RACE_STEPS=100 RACE_REPEAT=3
 
 # race_sweep NAME KEY...: its report is $BED/NAME.json
 race_sweep()

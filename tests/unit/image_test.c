@@ -319,6 +319,7 @@ static void new_images(struct world *world, uint32_t stall_ms,
 						     .registries =
 							     &world->registries,
 						     .folder = world->folder,
+						     .state = world->folder,
 						     .stall_ms = stall_ms,
 						     .retry_ms = retry_ms,
 						     .owner = "c/n/1" },
@@ -709,9 +710,8 @@ static void folder_builds(struct world *world)
 		   !strcmp(outcome.reference, "flagperf-x-f:t_v0.1"),
 	   "an image is made from a folder of the node: %s", outcome.err.text);
 	is(world->steps, steps, "in a container of what was built");
-	snprintf(mount, sizeof(mount),
-		 "\"Source\":\"%s\",\"Target\":\"/workspace/docker_image\"",
-		 folder);
+	snprintf(mount, sizeof(mount), "\"Source\":\"%s/install/",
+		 world->folder);
 	ok(strstr(world->body, mount) &&
 		   strstr(world->body, "[\"bash\",\"/workspace/docker_image/"
 				       "cpu_install.sh\"]") &&
