@@ -46,7 +46,7 @@ bool own_container_shares(const cJSON *inspected, const char *path)
 		const char *outside = json_get_text(mount, "Source");
 		size_t length = inside ? strlen(inside) : 0;
 
-		if (!outside || length < longest ||
+		if (!inside || !outside || length < longest ||
 		    !path_lies_in(path, inside, length))
 			continue;
 		longest = length;

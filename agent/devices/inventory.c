@@ -358,8 +358,8 @@ static void inventory_tool_done(void *arg, const struct error *err,
 		inventory->tool_ms =
 			output ? output->took_ms
 			       : inventory->profile->monitor.timeout_ms;
-	if (!err && sampler_read(tool.sampler, output->text, output->size,
-				 &samples, &wrong) == 0) {
+	if (output && sampler_read(tool.sampler, output->text, output->size,
+				   &samples, &wrong) == 0) {
 		samples_clear(&inventory->samples[inventory->tool_index]);
 		inventory->samples[inventory->tool_index] = samples;
 	} else if (inventory->tool_index == MONITOR &&
@@ -370,7 +370,7 @@ static void inventory_tool_done(void *arg, const struct error *err,
 		return;
 	} else if (err) {
 		log_warning("devices: %s", err->text);
-	} else {
+	} else if (output && tool.argv->count) {
 		log_warning("devices: %s ended with %d%s%s: %s",
 			    tool.argv->items[0], output->exit_code,
 			    *output->complaint ? ": " : "", output->complaint,

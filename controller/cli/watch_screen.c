@@ -55,7 +55,7 @@ static void watch_screen_label(struct watch_screen *view)
 {
 	owned_free const char **cells = NULL;
 
-	if (view->labelled == view->count)
+	if (view->labelled == view->count || !view->count)
 		return;
 	cells = calloc(view->count, sizeof(*cells));
 	if (!cells)

@@ -185,7 +185,7 @@ static struct stream *log_store_open_stream(struct log_store *store,
 {
 	struct stream *stream;
 	owned_fd int fd = -1;
-	struct stat st;
+	struct stat st = { 0 };
 
 	if (!is_stream(job, attempt, name))
 		return error_null(error_set(

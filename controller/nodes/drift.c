@@ -134,7 +134,8 @@ static struct alike *drift_find(const struct drift *drift, const cJSON *facts)
 static struct alike *drift_grow(struct drift *drift, const cJSON *facts)
 {
 	struct alike **list =
-		realloc(drift->list, (drift->count + 1) * sizeof(*list));
+		realloc(drift->list,
+			(drift->count + 1) * sizeof(struct alike *));
 	struct alike *alike = calloc(1, sizeof(*alike));
 
 	if (list)
