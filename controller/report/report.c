@@ -217,8 +217,11 @@ static int flat_init_races(struct flat_table *table, struct error *err)
 	cJSON_ArrayForEach(race, table->races)
 	{
 		cJSON_ArrayForEach(item, row_at(race, "cells"))
+		{
 			table->raced[table->raced_count++] =
-			(struct raced){ row_text(item, "cell"), race, item };
+				(struct raced){ row_text(item, "cell"), race,
+						item };
+		}
 	}
 	qsort(table->raced, table->raced_count, sizeof(*table->raced),
 	      compare_raced);
