@@ -84,6 +84,16 @@ struct retrying {
 	struct error *err;
 };
 
+/* What lost a race may win the one that is run again. */
+static int retry_lost(const struct job_row *row, void *arg)
+{
+	const struct retrying *retrying = arg;
+
+	return job_lost_race(row)
+		       ? job_revive(retrying->api->jobs, row, retrying->err)
+		       : 0;
+}
+
 static int retry_one(const struct job_row *row, void *arg)
 {
 	struct retrying *retrying = arg;
@@ -107,8 +117,7 @@ static int unrevive_one(const struct job_row *row, void *arg)
 	const struct api *api = retrying->api;
 	struct job *job = job_find(api->table, row->id);
 
-	if (job && !job_gang(job) &&
-	    (row->state == JOB_FAILED || row->state == JOB_CANCELLED)) {
+	if (job && !job_gang(job) && job_state_final(row->state)) {
 		job_forget(job);
 		repeats_undo(api->jobs, row->sweep, row->cell_index);
 		race_undo_retry(api->jobs, row->sweep, row->cell_index);
@@ -133,6 +142,8 @@ int api_retry(struct api_request *request, void *reply, struct error *err)
 		       message->logins_count, err) < 0 ||
 	    store_jobs(api->store, message->sweep, 0, 0, retry_one, &retrying,
 		       err) < 0 ||
+	    (retrying.count && store_jobs(api->store, message->sweep, 0, 0,
+					  retry_lost, &retrying, err) < 0) ||
 	    jobs_resume_sweep(api->jobs, message->sweep, err) < 0) {
 		store_jobs(api->store, message->sweep, 0, 0, unrevive_one,
 			   &retrying, NULL);

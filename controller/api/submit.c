@@ -194,7 +194,7 @@ static int submit_put_job(struct submitting *to, size_t job, bool first)
 				sweep_name(to->sweep), RUNS_MAX,
 				submit_take_over, to, to->err);
 	to->was_taken[job] = rc > 0 && !to->spec.race.heat;
-	to->until |= to->spec.until.width > 0 && !to->spec.race.steps;
+	to->until |= to->spec.until.width > 0;
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	if (first && note_waiting(to) < 0)
@@ -286,7 +286,7 @@ static int take_further(struct submitting *to, uint32_t repeats)
  */
 static int put_further(struct submitting *to, uint32_t repeats)
 {
-	if (to->spec.until.width <= 0 || to->spec.race.steps || !may_take(to))
+	if (to->spec.until.width <= 0 || !may_take(to))
 		return 0;
 	if (take_further(to, repeats) < 0)
 		return -1;

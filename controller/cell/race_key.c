@@ -122,8 +122,10 @@ int race_key_read(const struct value *race, bool rung, struct cell *cell,
 				  .tie = 0.01,
 				  .confidence = 0.95,
 				  .max = 5,
-				  .repeat = cell->repeats };
+				  .repeat = cell->repeats,
+				  .until = cell->spec.until };
 	cell->repeats = 1;
+	cell->spec.until = (struct until_spec){ 0 };
 	if (race_key_read_count(race, "steps", 3, 100000, &to->steps, err) <
 		    0 ||
 	    read_share(race, "margin", 0.5, &to->margin, err) < 0 ||

@@ -526,16 +526,6 @@ void watch_choose(struct watch *watch, uint64_t job)
 		watch_screen_choose(watch->screen, job);
 }
 
-size_t watch_jobs(const struct watch *watch)
-{
-	return watch->known.count;
-}
-
-size_t watch_completed(const struct watch *watch)
-{
-	return watch->known.states[JOB_COMPLETED];
-}
-
 bool watch_rests(const struct watch *watch)
 {
 	size_t resting = 0;
@@ -557,17 +547,27 @@ bool watch_tell_pause(const struct watch *watch)
 	return paused;
 }
 
-int watch_verdict(const struct watch *watch)
+struct sweep_end watch_end(const struct watch *watch)
 {
-	size_t completed = watch_completed(watch);
-	char text[80];
+	return (struct sweep_end){
+		.sweep = watch->known.id,
+		.jobs = watch->known.count,
+		.completed = watch->known.states[JOB_COMPLETED],
+	};
+}
 
-	watch_tell_pause(watch);
-	snprintf(text, sizeof(text), "%zu of %zu jobs completed", completed,
-		 watch->known.count);
-	cli_say(watch->cli, "sweep %llu: %s",
-		(unsigned long long)watch->known.id, text);
-	notify_send(watch->cli, watch->notify, NOTICE_END, watch->known.id,
-		    NULL, text);
-	return completed == watch->known.count ? EXIT_GOOD : EXIT_WORK_FAILED;
+int sweep_end_tell(struct cli *cli, const struct sweep_end *end,
+		   const char *notify)
+{
+	char text[120];
+
+	snprintf(text, sizeof(text), "%zu of %zu jobs completed",
+		 end->completed, end->jobs);
+	if (end->lost)
+		text_append(text, sizeof(text), ", and no cell won %s",
+			    end->lost == 1 ? "the race" : "in a race");
+	cli_say(cli, "sweep %llu: %s", (unsigned long long)end->sweep, text);
+	notify_send(cli, notify, NOTICE_END, end->sweep, NULL, text);
+	return end->completed == end->jobs && !end->lost ? EXIT_GOOD
+							 : EXIT_WORK_FAILED;
 }

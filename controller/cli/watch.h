@@ -43,19 +43,24 @@ void watch_stop(struct watch *watch);
 void watch_say(struct watch *watch, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The number of known jobs, and of completed ones. */
-size_t watch_jobs(const struct watch *watch);
-size_t watch_completed(const struct watch *watch);
-
 /* True: no job runs, and some are queued. */
 bool watch_rests(const struct watch *watch);
 
 /* Print why the sweep is paused; false: it is not. */
 bool watch_tell_pause(const struct watch *watch);
 
-/* EXIT_GOOD: all jobs completed; else EXIT_WORK_FAILED. Prints how many, and
- * why the sweep is paused.
+/* How a sweep ended. */
+struct sweep_end {
+	uint64_t sweep;
+	size_t jobs, completed;
+	size_t lost; /* races that no cell won */
+};
+struct sweep_end watch_end(const struct watch *watch);
+
+/* Print and tell it (notify.h; NULL: nobody). EXIT_GOOD: all jobs completed,
+ * and each race has a winner; else EXIT_WORK_FAILED.
  */
-int watch_verdict(const struct watch *watch);
+int sweep_end_tell(struct cli *cli, const struct sweep_end *end,
+		   const char *notify);
 
 #endif

@@ -51,6 +51,7 @@ static const enum job_state next_state[JOB_STATES][JOB_EVENTS] = {
 		[JOB_EVENT_MORE] = JOB_COMPLETED,
 		[JOB_EVENT_ENOUGH] = JOB_COMPLETED,
 		[JOB_EVENT_REMOVED] = JOB_COMPLETED,
+		[JOB_EVENT_RETRY] = JOB_QUEUED, /* it was pruned */
 	},
 	[JOB_FAILED] = {
 		[JOB_EVENT_MORE] = JOB_FAILED,

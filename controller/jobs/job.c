@@ -514,6 +514,16 @@ static void keep_discards(struct job *job)
 						 job->id, job->attempt, i });
 }
 
+bool job_lost_race(const struct job_row *row)
+{
+	owned(cJSON_Delete) cJSON *spec = NULL;
+
+	if (row->state != JOB_COMPLETED || row->failure != FAILURE_PRUNED)
+		return false;
+	spec = codec_parse(row->spec, strlen(row->spec), NULL);
+	return cJSON_GetObjectItemCaseSensitive(spec, "after") != NULL;
+}
+
 int job_revive(struct jobs *jobs, const struct job_row *row, struct error *err)
 {
 	struct job *job = job_find(jobs->table, row->id);

@@ -26,6 +26,11 @@ int job_take_over(struct jobs *jobs, uint64_t sweep, uint64_t cell_index,
  */
 int job_load(struct jobs *jobs, const struct job_row *row, struct error *err);
 
+/* Was the job left out because the cell that it follows lost its race? After a
+ * retry of the race that cell may win.
+ */
+bool job_lost_race(const struct job_row *row);
+
 /* Queue a final job of the store again: JOB_EVENT_RETRY, with one attempt more.
  * Its automatic retries are counted from there.
  */

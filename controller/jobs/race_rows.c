@@ -125,7 +125,7 @@ static int race_find_group(struct race_sweep *sweep,
 	grown[*race] = (struct race){
 		.group = strdup(group),
 		.spec = spec->race,
-		.rules = race_rules_of(&spec->race, &spec->until),
+		.rules = race_rules_of(&spec->race),
 	};
 	grown[*race].spec.per = (struct strings){ 0 };
 	if (!grown[*race].group)

@@ -126,7 +126,7 @@ int repeats_join(struct job *job, uint32_t repeat, bool fresh,
 	struct trial *trial;
 	struct history history = { .jobs = job->jobs };
 
-	if (job->until.width <= 0 || job->trial || job->races)
+	if (job->until.width <= 0 || job->trial)
 		return 0;
 	trial = trial_find(job->jobs, job->sweep, job->cell_index);
 	if (!trial) {
@@ -171,7 +171,7 @@ int repeats_taken(struct jobs *jobs, const struct job_row *row,
 	struct trial *trial;
 	double rate = 0;
 
-	if (spec->until.width <= 0 || spec->race.steps)
+	if (spec->until.width <= 0)
 		return 0;
 	trial = trial_find(jobs, row->sweep, row->cell_index);
 	if (!trial)

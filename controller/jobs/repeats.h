@@ -41,9 +41,7 @@ struct trial *trial_find(const struct jobs *jobs, uint64_t sweep,
 			 uint64_t cell_index);
 void trial_drop(struct jobs *jobs, struct trial *trial);
 
-/* Of a cell in a race the race repeats the winner (race_rules.h).
- *
- * The job is active from now on. fresh: it is new, and the store has no repeats
+/* The job is active from now on. fresh: it is new, and the store has no repeats
  * of its cell yet. Jobs of cells without `until` are fine.
  */
 int repeats_join(struct job *job, uint32_t repeat, bool fresh,

@@ -106,8 +106,7 @@ void race_group(const struct race_spec *race, const cJSON *values,
 	}
 }
 
-struct race_rules race_rules_of(const struct race_spec *race,
-				const struct until_spec *until)
+struct race_rules race_rules_of(const struct race_spec *race)
 {
 	return (struct race_rules){
 		.margin = race->margin,
@@ -116,9 +115,9 @@ struct race_rules race_rules_of(const struct race_spec *race,
 		.max = race->max,
 		.repeat = race->repeat,
 		.budget_s = race->budget_s,
-		.width = until->width,
-		.width_confidence = until->confidence,
-		.width_max = until->max,
+		.width = race->until.width,
+		.width_confidence = race->until.confidence,
+		.width_max = race->until.max,
 	};
 }
 

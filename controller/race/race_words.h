@@ -28,8 +28,7 @@ void race_group(const struct race_spec *race, const cJSON *values,
 		const char *label, char *text, size_t size);
 
 /* What is asked for, of a cell that races. */
-struct race_rules race_rules_of(const struct race_spec *race,
-				const struct until_spec *until);
+struct race_rules race_rules_of(const struct race_spec *race);
 
 /* What a race compares of a result, larger ones win: its figure, or with
  * `least` 1 / figure; NAN: it has none above 0, or is NULL.

@@ -134,8 +134,7 @@ static struct race_found *races_find(struct races *races,
 	grown += races->count++;
 	*grown = (struct race_found){
 		.spec = heat->info.race,
-		.rules = race_rules_of(heat->info.race,
-				       &(struct until_spec){ 0 }),
+		.rules = race_rules_of(heat->info.race),
 	};
 	memcpy(grown->group, group, sizeof(group));
 	return grown;
@@ -492,6 +491,20 @@ int races_lines(const struct report_rows *runs, struct strings *lines,
 		if (say_cost(&races.items[i], lines, err) < 0)
 			return -1;
 	}
+	return 0;
+}
+
+int races_count_empty(const struct report_rows *runs, size_t *count,
+		      struct error *err)
+{
+	owned(races_clear) struct races races = { 0 };
+
+	if (races_make(runs, &races, err) < 0)
+		return -1;
+	*count = 0;
+	for (size_t i = 0; i < races.count; i++)
+		*count += race_is_over(&races.items[i]) &&
+			  !winner_of(&races.items[i]);
 	return 0;
 }
 

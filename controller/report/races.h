@@ -11,6 +11,10 @@
 int races_lines(const struct report_rows *runs, struct strings *lines,
 		struct error *err);
 
+/* How many races are over without a winner, because no cell has a figure. */
+int races_count_empty(const struct report_rows *runs, size_t *count,
+		      struct error *err);
+
 /* A list, an object for each race:
  *
  *	{"race": "vendor=nvidia", "end": "won", "winner": 3, "bound": 0.01,

@@ -183,14 +183,15 @@ struct race_spec {
 	uint32_t steps; /* steady steps of a heat; 0: the cell does not race */
 	double margin;  /* shares */
 	double tie;
-	double confidence; /* such as 0.95 */
-	uint32_t max;      /* full runs of a cell in the final */
-	uint32_t repeat;   /* full runs of the winner */
-	double budget_s;   /* device seconds; 0: none */
-	double order;      /* of the heats, ascending: the estimated memory */
-	bool sized;        /* in bytes of a device */
-	uint32_t figure;   /* of race_figures: what is compared */
-	bool least;        /* the smallest one wins */
+	double confidence;       /* such as 0.95 */
+	uint32_t max;            /* full runs of a cell in the final */
+	uint32_t repeat;         /* full runs of the winner */
+	struct until_spec until; /* of the winner, instead of the job's own */
+	double budget_s;         /* device seconds; 0: none */
+	double order;    /* of the heats, ascending: the estimated memory */
+	bool sized;      /* in bytes of a device */
+	uint32_t figure; /* of race_figures: what is compared */
+	bool least;      /* the smallest one wins */
 	bool fit; /* a rung of a ladder of micro batches (race_rules.h) */
 	bool own; /* its ladder is a race of its own */
 	struct strings per; /* keys whose values separate races */

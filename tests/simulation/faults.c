@@ -138,6 +138,10 @@ static void submit_race(struct world *world)
 			  .confidence = 0.95,
 			  .max = 2 + (uint32_t)random_below(state, 3),
 			  .repeat = 1 + (uint32_t)random_below(state, 3),
+			  .until = { .width = (double)random_below(state, 3) /
+					      100,
+				     .confidence = 0.95,
+				     .max = 4 },
 			  .per = { .items = &per, .count = 1 } },
 		.container.image = (char *)"r/i:a",
 		.container.network = (char *)"host",
@@ -222,7 +226,8 @@ static int retry_row(const struct job_row *row, void *arg)
 	struct world *world = retrying->world;
 
 	retrying->cell = row->cell_index;
-	if (row->state != JOB_FAILED && row->state != JOB_CANCELLED)
+	if (row->state != JOB_FAILED && row->state != JOB_CANCELLED &&
+	    !job_lost_race(row))
 		return 0;
 	world_trace(world, "retry job %lu", (unsigned long)row->id);
 	return job_revive(world->jobs, row, NULL);

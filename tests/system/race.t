@@ -172,6 +172,52 @@ run cli report "$SWEEP" --format json
 like "$(jq -r '.races[0].cells[] | select(.place == "winner") | "\(.cell) \(.unit) \(.rate)"' "$BED/out")" \
 	"ms=15.* iteration_ms_median 1[5-9]" "which has another winner"
 
+# A full run fails; when it runs again, its cell wins, and what follows it runs.
+mkdir -p "$BED/host"
+cat >"$BED/again.yaml" <<END
+sweep: again
+framework: cpu
+image: $TOOL_IMAGE
+retries: 0
+race: {steps: 3, max: 2, margin: 25%, tie: 20%}
+mounts: [{host: $BED/host, container: /host}]
+matrix:
+  layout:
+    - {ms: 60, n: 12, file: /tool}
+    - {ms: 30, n: 100, file: /host/there}
+  phase:
+    - {phase: race}
+    - {phase: train, after: {phase: race}}
+command: [/tool, steps, "\${n}", "\${ms}", ",", into, /dev/null, ",", show, "\${file}"]
+END
+must submit "$BED/again.yaml"
+must wait_sweep "$SWEEP" 120
+is "$(ended 'ms=60.*phase=train')$(ended 'ms=30.*phase=train')" \
+	"completed - completed pruned " \
+	"a cell that fails in the final is not followed"
+touch "$BED/host/there"
+run cli retry "$SWEEP"
+must wait_sweep "$SWEEP" 120
+is "$(ended 'ms=30.*phase=train')" "completed - " \
+	"after a retry that it wins, it is"
+is "$(ended 'ms=30.*phase=race')" "completed - completed - completed - " \
+	"with all its runs"
+
+# No cell runs: the race has failed.
+sed 's/"40"/"1"/; s/^sweep:.*/sweep: none/' "$BED/memory.yaml" >"$BED/none.yaml"
+run cli submit --wait "$BED/none.yaml"
+SWEEP=$((SWEEP + 1))
+is "$rc" 1 "a race without a winner is failed work"
+like "$err" "sweep $SWEEP: 4 of 4 jobs completed, and no cell won the race" \
+	"and says so"
+run cli watch "$SWEEP"
+is "$rc" 1 "also later"
+run cli bundle "$SWEEP" --output "$BED/none.tar.zst"
+run cli watch "$BED/none.tar.zst"
+is "$rc" 1 "and from a file"
+like "$err" "sweep $SWEEP: 4 of 4 jobs completed, and no cell won the race" \
+	"with the same words"
+
 # The largest micro batch that runs.
 cat >"$BED/fit.yaml" <<END
 sweep: fit

@@ -43,6 +43,7 @@ static const struct step allowed[] = {
 	{ JOB_COMPLETED, JOB_EVENT_ENOUGH, JOB_COMPLETED },
 	{ JOB_COLLECTING, JOB_EVENT_FILES, JOB_COLLECTING },
 	{ JOB_COMPLETED, JOB_EVENT_REMOVED, JOB_COMPLETED },
+	{ JOB_COMPLETED, JOB_EVENT_RETRY, JOB_QUEUED },
 	{ JOB_FAILED, JOB_EVENT_MORE, JOB_FAILED },
 	{ JOB_FAILED, JOB_EVENT_ENOUGH, JOB_FAILED },
 	{ JOB_FAILED, JOB_EVENT_REMOVED, JOB_FAILED },
@@ -151,8 +152,9 @@ static void replays(void)
 		  JOB_QUEUED },
 		{ "submit submit", JOB_NONE },
 		{ "submit alloc ready", JOB_NONE },
-		{ "submit alloc prepare ready start end complete retry",
+		{ "submit alloc prepare ready start end complete end",
 		  JOB_NONE },
+		{ "submit prune retry alloc", JOB_ALLOCATED },
 		{ "alloc", JOB_NONE },
 		{ "", JOB_NONE },
 	};

@@ -1,6 +1,7 @@
 /* report_test.c - rows to tables, with texts that try to break them.
  */
 #include "controller/report/chart.h"
+#include "controller/report/races.h"
 #include "controller/report/report.h"
 #include "protocol/base/file.h"
 #include "tests/tap.h"
@@ -635,9 +636,50 @@ static void test_many(void)
 	   "curves of the fastest ones");
 }
 
+/* A heat and two full runs, 3 % apart, of a race whose winner is repeated until
+ * half of the interval is at most so wide.
+ */
+static const char *race_end_with(const char *width, char end[20])
+{
+	static const char row[] =
+		"{\"job\":%d,\"cell\":\"a\",\"repeat\":%d,\"state\":"
+		"\"completed\","
+		"\"setup\":{\"vendor\":\"acme\"},\"nodes\":1,\"devices\":1,"
+		"\"result\":{\"tokens_per_second_per_device\":%d},"
+		"\"race\":{\"heat\":%s,\"steps\":3,\"margin\":0.05,\"tie\":0."
+		"01,"
+		"\"confidence\":0.95,\"max\":2,\"repeat\":2,\"until\":"
+		"{\"width\":%s,\"confidence\":0.95,\"max\":9}}}";
+	owned(report_rows_clear) struct report_rows rows = { 0 };
+	owned(cJSON_Delete) cJSON *races = NULL;
+	char text[2000] = "[";
+
+	for (int i = 0; i < 3; i++) {
+		text_append(text, sizeof(text), "%s", i ? "," : "");
+		text_append(text, sizeof(text), row, i + 1, i,
+			    i == 2 ? 103 : 100, i ? "false" : "true", width);
+	}
+	text_append(text, sizeof(text), "]");
+	rows = rows_of_text(text);
+	races = races_json(&rows);
+	snprintf(end, 20, "%s",
+		 cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(
+			 cJSON_GetArrayItem(races, 0), "end")));
+	return end;
+}
+
+static void test_race_until(void)
+{
+	char end[20];
+
+	is(race_end_with("0.5", end), "won", "a race is over");
+	is(race_end_with("0.01", end), "running",
+	   "but not before the winner's rate is known as well as is asked for");
+}
+
 int main(void)
 {
-	tap_begin(22);
+	tap_begin(24);
 	test_good();
 	test_optional_columns();
 	test_formulas();
@@ -646,6 +688,7 @@ int main(void)
 	test_overview();
 	test_bar_labels();
 	test_many();
+	test_race_until();
 	test_chinese();
 	test_empty();
 	test_bare();

@@ -13,6 +13,7 @@
 #include "controller/cli/run/setup.h"
 #include "controller/cli/secrets.h"
 #include "controller/cli/watch.h"
+#include "controller/report/races.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 #include "protocol/base/loop.h"
@@ -443,7 +444,7 @@ static int fetch_files(struct run *run, struct error *err)
 }
 
 /* 1: a requirement of the sweep is not met. */
-static int run_report(struct run *run, struct error *err)
+static int run_report(struct run *run, struct sweep_end *end, struct error *err)
 {
 	owned(report_rows_clear) struct report_rows rows = { 0 };
 	owned(report_rows_clear) struct report_rows curves = { 0 }; /* page */
@@ -456,6 +457,7 @@ static int run_report(struct run *run, struct error *err)
 	int passed;
 
 	if (results_fetch(run->client, run->sweep, false, &rows, err) < 0 ||
+	    races_count_empty(&rows, &end->lost, err) < 0 ||
 	    results_fetch(run->client, run->sweep, true, &curves, err) < 0 ||
 	    results_about_read(&about, run->client, run->sweep, true, err) <
 		    0 ||
@@ -520,35 +522,25 @@ static int note_outcome(const struct run *run, int code, struct error *err)
  * daemons. */
 static int run_finish(struct run *run, struct error *err)
 {
-	size_t jobs = watch_jobs(run->watch);
-	size_t completed = watch_completed(run->watch);
+	struct sweep_end end = watch_end(run->watch);
 	bool cancelled = run->interrupts > 0 || run->left;
 	bool paused = watch_tell_pause(run->watch);
-	char text[80];
-	int unmet;
+	const char *notify = run_options_given(run->cli)->notify;
+	int unmet, code;
 
 	watch_free(take(run->watch));
-	unmet = run_report(run, err);
+	unmet = run_report(run, &end, err);
 	if (unmet < 0)
 		return -1;
-	snprintf(text, sizeof(text), "%zu of %zu jobs completed", completed,
-		 jobs);
-	cli_say(run->cli, "%s", text);
-	if (!unmet)
-		notify_send(run->cli, run_options_given(run->cli)->notify,
-			    NOTICE_END, run->sweep, NULL, text);
+	code = sweep_end_tell(run->cli, &end, unmet ? NULL : notify);
 	if (run_options_given(run->cli)->keep && !cancelled &&
 	    keep_serving(run, err) < 0)
 		return -1;
 	daemons_stop(run->daemons);
 	if (paused)
 		tell_how_on(run);
-	if (!cancelled || completed == jobs)
-		return note_outcome(run,
-				    completed == jobs && !unmet
-					    ? EXIT_GOOD
-					    : EXIT_WORK_FAILED,
-				    err);
+	if (!cancelled || end.completed == end.jobs)
+		return note_outcome(run, unmet ? EXIT_WORK_FAILED : code, err);
 	cli_say(run->cli, "stopped; nothing is running any more");
 	tell_how_on(run);
 	return EXIT_INTERRUPTED;

@@ -8,6 +8,7 @@
 #include "controller/cli/notify.h"
 #include "controller/cli/secrets.h"
 #include "controller/cli/watch.h"
+#include "controller/report/races.h"
 #include "protocol/base/program.h"
 
 #include <errno.h>
@@ -55,6 +56,7 @@ static int wait_for(struct cli *cli, struct client *client, uint64_t sweep,
 	owned(sweep_source_clear) struct sweep_source source = {
 		.sweep = sweep
 	};
+	struct sweep_end end;
 	int unmet;
 
 	if (!watch)
@@ -71,9 +73,12 @@ static int wait_for(struct cli *cli, struct client *client, uint64_t sweep,
 			? -1
 			: results_print(cli, client, &source.about.about,
 					&source.rows, &form, err);
-	if (unmet < 0)
+	end = watch_end(watch);
+	if (unmet < 0 || races_count_empty(&source.rows, &end.lost, err) < 0)
 		return -1;
-	return unmet ? EXIT_WORK_FAILED : watch_verdict(watch);
+	watch_tell_pause(watch);
+	return unmet ? EXIT_WORK_FAILED
+		     : sweep_end_tell(cli, &end, given->notify);
 }
 
 static int submit_command(struct cli *cli, struct error *err)

@@ -41,13 +41,18 @@ int sweep_source_fetch(struct sweep_source *source, struct client *client,
 				  err);
 }
 
-int sweep_source_read(struct sweep_source *source, struct cli *cli,
-		      const char *word, unsigned parts, struct error *err)
+bool sweep_source_is_file(const char *word)
 {
 	struct stat st;
 
+	return stat(word, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+int sweep_source_read(struct sweep_source *source, struct cli *cli,
+		      const char *word, unsigned parts, struct error *err)
+{
 	*source = (struct sweep_source){ 0 };
-	if (word && stat(word, &st) == 0 && S_ISREG(st.st_mode))
+	if (word && sweep_source_is_file(word))
 		return sweep_source_read_bundle(source, word, parts, err);
 	return session_open_sweep(&source->session, cli, word, &source->sweep,
 				  err) < 0

@@ -21,6 +21,9 @@ OWNED_VALUE(struct sweep_source, sweep_source_clear)
 #define SOURCE_CURVES 1U
 #define SOURCE_FILE 2U /* the sweep file, and the ends of failed jobs' logs */
 
+/* Is it a file of `regatta bundle`? */
+bool sweep_source_is_file(const char *word);
+
 /* word: a file of `regatta bundle`, a folder of `regatta run`, or what
  * session_sweep() takes.
  */
