@@ -104,11 +104,6 @@ void engine_call_cancel(struct engine_call *call)
 		call->driver->cancel(call);
 }
 
-void engine_call_resume(struct engine_call *call)
-{
-	call->driver->resume(call);
-}
-
 void engine_free(struct engine *engine)
 {
 	if (engine)

@@ -69,9 +69,7 @@ typedef int engine_data_fn(void *arg, const void *data, size_t size,
 			   struct error *err);
 
 /* Give the next bytes of an upload, at most size; 0: the end; -1 with *err set
- * ends the call: done() gets that error. Exception: EAGAIN means that no bytes
- * are ready; the source is called again after engine_call_resume(). Must not
- * block.
+ * ends the call: done() gets that error. Must not block.
  */
 typedef ssize_t engine_source_fn(void *arg, void *buffer, size_t size,
 				 struct error *err);
@@ -99,9 +97,6 @@ void engine_error(struct error *err, int code, const char *text);
 const char *engine_host(const struct engine *engine);
 
 void engine_call_cancel(struct engine_call *call);
-
-/* The source of the call's upload has bytes again. */
-void engine_call_resume(struct engine_call *call);
 
 struct engine_call *engine_version(struct engine *engine, uint32_t timeout_ms,
 				   engine_done_fn *done, void *arg,

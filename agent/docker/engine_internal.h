@@ -41,7 +41,6 @@ struct engine_driver {
 				     const struct call_plan *plan,
 				     struct error *err);
 	void (*cancel)(struct engine_call *call);
-	void (*resume)(struct engine_call *call);
 	void (*free)(struct engine *engine); /* cancels all calls */
 };
 

@@ -36,8 +36,6 @@ struct http_call {
 	void *data_arg;
 	http_done_fn *done;
 	void *arg;
-	bool waits;    /* source() returned EAGAIN */
-	bool resuming; /* http_resume() was called */
 	uint32_t timeout_ms;
 	uint32_t stall_ms;
 	sd_event_source *stall;
@@ -58,7 +56,6 @@ struct http {
 	sd_event_source *timer;  /* libcurl's */
 	sd_event_source *now;    /* libcurl's, for a timeout of 0 */
 	sd_event_source *finish; /* calls done() of finished calls */
-	sd_event_source *resume; /* continues calls after http_resume() */
 	struct http_calls calls;
 	struct http_calls finished;
 	bool in_curl; /* a callback of libcurl runs: do not call libcurl */
@@ -342,39 +339,6 @@ static int finish_ready(sd_event_source *source, void *arg)
 	return 0;
 }
 
-static int resume_ready(sd_event_source *source, void *arg)
-{
-	struct http *http = arg;
-	struct http_call *call, *next;
-	CURLcode rc;
-
-	http->in_curl = true;
-	for (call = TAILQ_FIRST(&http->calls); call; call = next) {
-		next = TAILQ_NEXT(call, entry);
-		if (!call->resuming || call->state != CALL_RUNNING)
-			continue;
-		call->resuming = call->waits = false;
-		call->moved_ms = clock_mono_ms();
-		rc = curl_easy_pause(call->easy, CURLPAUSE_CONT);
-		if (rc == CURLE_OK)
-			continue;
-		call_error(call, rc);
-		curl_multi_remove_handle(http->multi, call->easy);
-		call_finish(call);
-	}
-	http->in_curl = false;
-	http_settle(http);
-	return 0;
-}
-
-void http_resume(struct http_call *call)
-{
-	if (!call->waits)
-		return;
-	call->resuming = true;
-	loop_defer_run(call->http->resume);
-}
-
 /* Callbacks of one transfer. They run inside libcurl. */
 
 static bool call_dropped(const struct http_call *call)
@@ -435,10 +399,6 @@ static size_t on_read(char *data, size_t one, size_t size, void *arg)
 	if (call_dropped(call))
 		return CURL_READFUNC_ABORT;
 	got = call->source(call->source_arg, data, size, &err);
-	if (got < 0 && err.code == EAGAIN && !call_dropped(call)) {
-		call->waits = true;
-		return CURL_READFUNC_PAUSE;
-	}
 	if (got < 0)
 		call->error = err;
 	return got < 0 || call_dropped(call) ? CURL_READFUNC_ABORT
@@ -453,8 +413,6 @@ static int stall_ready(sd_event_source *source, uint64_t usec, void *arg)
 	struct http *http = call->http;
 	struct error err;
 
-	if (call->waits)
-		call->moved_ms = clock_mono_ms();
 	if (clock_mono_ms() - call->moved_ms < (int64_t)call->stall_ms &&
 	    arm_stall(call, &err) == 0)
 		return 0;
@@ -645,8 +603,6 @@ static int http_attach(struct http *http, struct error *err)
 		return error_set(err, EIO, "http: libcurl refuses an option");
 	if (loop_defer(http->loop, &http->finish, finish_ready, http, err) <
 		    0 ||
-	    loop_defer(http->loop, &http->resume, resume_ready, http, err) <
-		    0 ||
 	    loop_defer(http->loop, &http->now, now_ready, http, err) < 0)
 		return error_prefix(err, "http");
 	return 0;
@@ -686,7 +642,6 @@ static void http_destroy(struct http *http)
 	loop_source_free(&http->timer);
 	loop_source_free(&http->now);
 	loop_source_free(&http->finish);
-	loop_source_free(&http->resume);
 	sd_event_unref(http->loop);
 	free(http->host);
 	free(http->base);

@@ -51,8 +51,7 @@ typedef int http_data_fn(void *arg, const void *data, size_t size,
 			 struct error *err);
 
 /* Give the next part of an upload, at most size bytes; 0: its end; -1 with *err
- * set ends the call with that error. Exception: EAGAIN means that no bytes are
- * ready; the source is called again after http_resume(). Must not block.
+ * set ends the call with that error. Must not block.
  */
 typedef ssize_t http_source_fn(void *arg, void *buffer, size_t size,
 			       struct error *err);
@@ -68,8 +67,7 @@ struct http_request {
 			       other than 2xx is always collected */
 	void *data_arg;
 	uint32_t timeout_ms; /* of the whole exchange; 0: none */
-	uint32_t stall_ms;   /* without a byte in either direction, except while
-				the source says EAGAIN; 0: none */
+	uint32_t stall_ms;   /* without a byte in either direction; 0: none */
 	http_done_fn *done;
 	void *arg;
 };
@@ -89,9 +87,6 @@ struct http_call *http_send(struct http *http,
 			    const struct http_request *request,
 			    struct error *err);
 void http_cancel(struct http_call *call);
-
-/* The source has bytes: it is called in a later turn of the loop. */
-void http_resume(struct http_call *call);
 
 /* Convert a host of http_new() for libcurl: to the base of URLs and, for a
  * socket, to its path. The caller frees both, also on failure. Pure.

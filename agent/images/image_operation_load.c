@@ -2,10 +2,9 @@
  *
  * The bundle is fetched, then its configs, then its layers one after another,
  * each also from nodes that are still getting it (fetch.h), and while it is
- * still being sent to the controller. The engine gets an archive that is made
- * of them, each as soon as it is here and its hash is checked. What the engine
- * has already is not fetched, neither images nor layers below them; an engine
- * that wants these all the same gets them.
+ * still being sent to the controller. Then the engine gets an archive of them.
+ * What the engine has already is not fetched, neither images nor layers below
+ * them; an engine that wants these all the same gets them.
  *
  * An image counts as brought by Regatta if its config came with this bundle,
  * and the engine then had it: a load that fails leaves no claim.
@@ -42,7 +41,6 @@ struct load {
 	uint64_t here;             /* bytes of the fetched blobs */
 	struct assembly *assembly; /* the archive that the engine reads */
 	bool less;                 /* layers are left out of it */
-	bool late;      /* the engine gets it only when all is fetched */
 	bool loaded;    /* the engine has read it; its images are looked at */
 	char said[120]; /* by the engine, last */
 	char given[ID_SIZE]; /* the engine's id of an image without a name */
@@ -344,7 +342,7 @@ static bool load_blob_is_used(const struct load *load, const char *hash)
 static void load_begin(struct load *load, bool less)
 {
 	load->looked = true;
-	load->less = load->late = false;
+	load->less = false;
 	load->blob = 0;
 	load->here = 0;
 	for (size_t i = 0; i < load->bundle.blobs_count; i++) {
@@ -385,8 +383,6 @@ static void load_compare(struct load *load)
 /* Start again with all layers; fetched ones are kept. */
 static void load_whole(struct load *load)
 {
-	if (load->wait)
-		fetch_release(take(load->wait));
 	assembly_free(take(load->assembly));
 	load->loaded = false;
 	load_begin(load, false);
@@ -473,24 +469,13 @@ static void load_said(void *arg, const cJSON *object)
 			 (int)strcspn(text, "\r\n"), text);
 }
 
-static bool load_has_all(const struct load *load)
-{
-	return load->blob == load->bundle.blobs_count;
-}
-
-/* If the engine ended the upload before all was fetched, it gets all of it
- * again at the end.
- */
 static void loaded(void *arg, const struct error *err, cJSON *answer)
 {
 	struct load *load = arg;
 	struct error full;
 
 	load->operation.call = NULL;
-	if (!load_has_all(load) && (!err || engine_away(err))) {
-		assembly_free(take(load->assembly));
-		load->late = true;
-	} else if (!err) {
+	if (!err) {
 		assembly_free(take(load->assembly));
 		load->loaded = true;
 		load->image = load->tag = 0;
@@ -508,48 +493,37 @@ static void loaded(void *arg, const struct error *err, cJSON *answer)
 	}
 }
 
-/* Begin the upload, or continue it. -1: the load has failed. */
-static int give_engine(struct load *load)
+static void load_upload(struct load *load)
 {
+	struct image_operation *operation = &load->operation;
 	struct error err;
 
-	if (load->assembly) {
-		assembly_let(load->assembly, load->blob);
-		engine_call_resume(load->operation.call);
-		return 0;
-	}
+	operation->progress.phase = (char *)"loading";
+	image_operation_tell(operation);
 	load->packed = (struct error){ 0 };
-	load->assembly = assembly_new(load->operation.config->blobs,
-				      &load->bundle, &err);
-	if (load->assembly) {
-		assembly_let(load->assembly, load->blob);
-		load->operation.call =
-			engine_image_load(load->operation.config->engine,
+	load->assembly =
+		assembly_new(operation->config->blobs, &load->bundle, &err);
+	if (load->assembly)
+		operation->call =
+			engine_image_load(operation->config->engine,
 					  IMAGE_OPERATION_STALL_MS,
 					  assembly_read, load->assembly,
 					  load_said, loaded, load, &err);
-	}
-	if (load->operation.call)
-		return 0;
-	image_operation_fail(&load->operation, &err);
-	return -1;
+	if (!operation->call)
+		image_operation_fail(operation, &err);
 }
 
 static void load_blobs(struct load *load)
 {
 	const struct image_bundle *bundle = &load->bundle;
 
-	while (!load_has_all(load) && bundle->blobs[load->blob].spare)
+	while (load->blob < bundle->blobs_count &&
+	       bundle->blobs[load->blob].spare)
 		load->blob++;
-	if (load_has_all(load)) {
-		load->operation.progress.phase = (char *)"loading";
-		image_operation_tell(&load->operation);
-	}
-	if ((load_has_all(load) || (load->here && !load->late)) &&
-	    give_engine(load) < 0)
-		return;
-	if (!load_has_all(load))
+	if (load->blob < bundle->blobs_count)
 		load_fetch_part(load, bundle->blobs[load->blob].hash);
+	else
+		load_upload(load);
 }
 
 static void load_step(struct image_operation *operation)

@@ -218,7 +218,6 @@ struct assembly {
 	const struct image_bundle *bundle;
 	struct archive *out;
 	bool listed; /* manifest.json was written */
-	size_t here; /* blobs that are there */
 	size_t next;
 	int fd; /* of the blob that is being written, or -1 */
 	uint64_t left;
@@ -374,20 +373,11 @@ static int assembly_step(struct assembly *assembly, struct error *err)
 	if (assembly->fd >= 0)
 		return assembly_put_piece(assembly, err);
 	if (assembly->next < assembly->bundle->blobs_count)
-		return assembly->next < assembly->here
-			       ? assembly_put_blob(assembly, err)
-			       : error_set(err, EAGAIN,
-					   "image file: the next part has not "
-					   "been received yet");
+		return assembly_put_blob(assembly, err);
 	assembly->ended = true;
 	return archive_write_close(assembly->out) == ARCHIVE_OK
 		       ? 0
 		       : assembly_fail(assembly, err);
-}
-
-void assembly_let(struct assembly *assembly, size_t blobs)
-{
-	assembly->here = blobs;
 }
 
 ssize_t assembly_read(void *arg, void *buffer, size_t size, struct error *err)

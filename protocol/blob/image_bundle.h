@@ -63,7 +63,7 @@ struct image_bundle_blob *image_bundle_blob(const struct image_bundle *bundle,
 uint64_t image_bundle_bytes(const struct image_bundle *bundle);
 
 /* The bundle as a stream that engines load: a manifest.json, and the blobs that
- * are not spare.
+ * are not spare, which are in the store.
  */
 struct assembly;
 struct assembly *assembly_new(struct blob_store *blobs,
@@ -72,14 +72,7 @@ struct assembly *assembly_new(struct blob_store *blobs,
 void assembly_free(struct assembly *assembly);
 OWNED_POINTER(struct assembly, assembly_free)
 
-/* The first `blobs` blobs are in the store (at first none): the stream may
- * continue up to the head of the next one.
- */
-void assembly_let(struct assembly *assembly, size_t blobs);
-
-/* Read the next bytes, at most size; 0: the end; -1 with *err set. EAGAIN: the
- * stream must wait for assembly_let().
- */
+/* Read the next bytes, at most size; 0: the end; -1 with *err set. */
 ssize_t assembly_read(void *assembly, void *buffer, size_t size,
 		      struct error *err);
 

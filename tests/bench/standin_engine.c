@@ -515,11 +515,6 @@ static void cancel(struct engine_call *base)
 	drop_call((struct call *)base);
 }
 
-/* Nothing is uploaded here. */
-static void resume(struct engine_call *base)
-{
-}
-
 static void memory_engine_free(struct memory_engine *engine)
 {
 	struct container *container;
@@ -548,7 +543,6 @@ static void free_engine(struct engine *base)
 static const struct engine_driver memory_driver = {
 	.begin = begin,
 	.cancel = cancel,
-	.resume = resume,
 	.free = free_engine,
 };
 

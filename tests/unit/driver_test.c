@@ -22,7 +22,7 @@ struct failing {
 	sd_event *loop;
 	sd_event_source *answer;
 	bool refuse;
-	int calls, cancelled, resumed;
+	int calls, cancelled;
 	bool *freed;
 	char path[64];
 };
@@ -68,11 +68,6 @@ static void cancel(struct engine_call *call)
 	sd_event_source_set_enabled(the_one->answer, SD_EVENT_OFF);
 }
 
-static void resume(struct engine_call *call)
-{
-	the_one->resumed++;
-}
-
 static void failing_free(struct engine *engine)
 {
 	struct failing *failing = of(engine);
@@ -88,7 +83,6 @@ static struct engine *failing_new(sd_event *loop, bool *freed)
 	static const struct engine_driver driver = {
 		.begin = begin,
 		.cancel = cancel,
-		.resume = resume,
 		.free = failing_free,
 	};
 	struct failing *failing = calloc(1, sizeof(*failing));
@@ -129,10 +123,8 @@ static void calls(sd_event *loop)
 	is_int(code, EIO, "its error is heard");
 	code = 0;
 	call = engine_info(engine, 0, heard, &code, &err);
-	engine_call_resume(call);
 	engine_call_cancel(call);
 	engine_call_cancel(NULL);
-	is_int(the_one->resumed, 1, "a call is resumed");
 	is_int(the_one->cancelled, 1, "a call is cancelled, no call is not");
 	the_one->refuse = true;
 	ok(!engine_info(engine, 0, heard, &code, &err) && err.code == ENOMEM,

@@ -564,79 +564,6 @@ static void unread_upload(struct world *world)
 	outcome_reset(&outcome);
 }
 
-/* One who has 100 kB at a time, with pauses. */
-struct scant {
-	struct outcome outcome; /* first: done() gets it */
-	sd_event *loop;
-	sd_event_source *timer;
-	size_t left, until;
-	int pauses, early;
-	bool waits;
-};
-
-static int has_more(sd_event_source *source, uint64_t usec, void *arg)
-{
-	struct scant *scant = arg;
-
-	scant->waits = false;
-	scant->until -= 100000;
-	http_resume(scant->outcome.call);
-	return 0;
-}
-
-static ssize_t scant_source(void *arg, void *buffer, size_t size,
-			    struct error *err)
-{
-	struct scant *scant = arg;
-
-	scant->early += scant->waits;
-	if (scant->left && scant->left == scant->until) {
-		scant->waits = true;
-		scant->pauses++;
-		/* The first pause is longer than the call may be silent. */
-		loop_timer(scant->loop, &scant->timer,
-			   scant->pauses == 1 ? 300 : 1, has_more, scant, NULL);
-		return error_set(err, EAGAIN, "later");
-	}
-	if (size > scant->left - scant->until)
-		size = scant->left - scant->until;
-	memset(buffer, 'u', size);
-	scant->left -= size;
-	return (ssize_t)size;
-}
-
-static void scant_uploads(struct world *world)
-{
-	struct scant scant = { .loop = world->loop,
-			       .left = 500000,
-			       .until = 500000 };
-	struct http_request request = {
-		.method = "PUT",
-		.path = "/echo",
-		.stall_ms = 100,
-		.source = scant_source,
-		.source_arg = &scant,
-	};
-
-	ask(world, &scant.outcome, request);
-	ok(scant.outcome.body.size == 500000 && !scant.outcome.err.code,
-	   "an upload whose bytes come late arrives whole: %s",
-	   scant.outcome.err.text);
-	ok(scant.pauses == 5 && !scant.early,
-	   "its source is not asked before it has more");
-	scant.left = scant.until = 500000;
-	scant.pauses = 0;
-	send_request(world, &scant.outcome, request);
-	while (!scant.pauses)
-		sd_event_run(world->loop, UINT64_MAX);
-	loop_source_free(&scant.timer);
-	http_resume(scant.outcome.call);
-	http_cancel(scant.outcome.call);
-	ask(world, &scant.outcome, REQUEST(.path = "/echo", .method = "POST"));
-	is_int(scant.outcome.status, 200, "and it can be cancelled");
-	outcome_reset(&scant.outcome);
-}
-
 int main(void)
 {
 	struct world world;
@@ -653,7 +580,6 @@ int main(void)
 	inside_callbacks(&world);
 	uploads(&world);
 	unread_upload(&world);
-	scant_uploads(&world);
 	close_world(&world);
 	return tap_done();
 }
