@@ -30,8 +30,6 @@ struct agent {
 	struct engine *engine;
 	struct engine_watch *engine_watch;
 	struct registries registries;
-	struct image_usage *usage;
-	struct disk_watermark *watermark; /* NULL: no space is kept free */
 	struct images *images;
 	struct spool *spool;
 	struct trash *trash;
@@ -39,8 +37,6 @@ struct agent {
 	struct log_sender *sender;
 	struct blob_store *blobs;
 	struct fetches *fetches;
-	struct image_operations_config operations_config;
-	struct image_operations *operations;
 	struct inventory *inventory;
 	struct device_binding_source binding;
 	struct monitor_config monitor_config;
@@ -185,8 +181,8 @@ static void touch_blobs(void *arg)
 	struct agent *agent = arg;
 
 	task_table_each(agent->tasks, touch_task, NULL);
-	if (agent->operations)
-		image_operations_touch(agent->operations);
+	if (agent->images)
+		images_touch(agent->images);
 }
 
 /* fetch_config.say */
@@ -245,23 +241,12 @@ static int build_devices(void *arg, struct strings *devices, struct error *err)
 	return 0;
 }
 
-static int open_watermark(struct agent *agent, struct error *err)
+static int agent_image_needs(void *arg, struct image_need **list, size_t *count,
+			     struct error *err)
 {
-	const struct agent_config *config = agent->config;
+	const struct agent *agent = arg;
 
-	if (!free_space_is_set(&config->settings.image_floor))
-		return 0;
-	agent->watermark = disk_watermark_new(
-		&(struct disk_watermark_config){
-			.loop = agent->loop,
-			.engine = agent->engine,
-			.floor = config->settings.image_floor,
-			.keep = (uint32_t)config->settings.image_keep,
-			.ask = session_ask_room,
-			.arg = agent->session,
-		},
-		err);
-	return agent->watermark ? 0 : -1;
+	return task_table_needs(agent->tasks, list, count, err);
 }
 
 static int open_images(struct agent *agent, struct error *err)
@@ -277,10 +262,6 @@ static int open_images(struct agent *agent, struct error *err)
 	};
 	snprintf(agent->owner, sizeof(agent->owner), "%s/%s/%s",
 		 config->settings.cluster, config->key.name, agent->instance);
-	agent->usage =
-		image_usage_new(agent->loop, config->settings.state, err);
-	if (!agent->usage || open_watermark(agent, err) < 0)
-		return -1;
 	agent->images = images_new(
 		&(struct image_services){
 			.loop = agent->loop,
@@ -288,51 +269,19 @@ static int open_images(struct agent *agent, struct error *err)
 			.folder = config->settings.images,
 			.state = config->settings.state,
 			.registries = &agent->registries,
-			.usage = agent->usage,
-			.watermark = agent->watermark,
 			.stall_ms = (uint32_t)config->settings.stall * 1000,
 			.owner = agent->owner,
 			.devices = build_devices,
-			.devices_arg = agent,
+			.floor = config->settings.image_floor,
+			.keep = (uint32_t)config->settings.image_keep,
+			.blobs = agent->blobs,
+			.fetches = agent->fetches,
+			.needs = agent_image_needs,
+			.say = agent_say,
+			.arg = agent,
 		},
 		err);
 	return agent->images ? 0 : -1;
-}
-
-static int agent_image_needs(void *arg, struct image_need **list, size_t *count,
-			     struct error *err)
-{
-	const struct agent *agent = arg;
-
-	return task_table_needs(agent->tasks, list, count, err);
-}
-
-static void agent_tell_images(void *arg,
-			      const struct message_image_state *state)
-{
-	const struct agent *agent = arg;
-
-	session_tell_images(agent->session, state);
-}
-
-static int open_operations(struct agent *agent, struct error *err)
-{
-	agent->operations_config = (struct image_operations_config){
-		.loop = agent->loop,
-		.engine = agent->engine,
-		.local = agent->registries.local,
-		.blobs = agent->blobs,
-		.fetches = agent->fetches,
-		.images = agent->images,
-		.usage = agent->usage,
-		.node_policy = agent->config->node_policy,
-		.needs = agent_image_needs,
-		.tell = agent_tell_images,
-		.arg = agent,
-	};
-	agent->operations =
-		image_operations_new(&agent->operations_config, err);
-	return agent->operations ? 0 : -1;
 }
 
 static int open_stack_tools(struct agent *agent, struct error *err)
@@ -418,8 +367,7 @@ static int agent_open_parts(struct agent *agent, struct error *err)
 		.engine_watch = agent->engine_watch,
 		.tasks = agent->tasks,
 		.services = &agent->services,
-		.operations = agent->operations,
-		.watermark = agent->watermark,
+		.images = agent->images,
 		.changed = agent_session_changed,
 		.task_gone = agent_task_gone,
 		.arg = agent,
@@ -467,14 +415,12 @@ static int agent_open(struct agent *agent, struct error *err)
 	if (!agent->inventory)
 		return -1;
 	agent->binding.inventory = agent->inventory;
-	if (open_images(agent, err) < 0)
-		return -1;
 	agent->sender = log_sender_new(agent->loop, agent->spool,
 				       session_send_log, agent->session, err);
 	if (!agent->sender)
 		return -1;
-	if (agent_open_blobs(agent, err) < 0 ||
-	    open_operations(agent, err) < 0 || open_monitor(agent, err) < 0)
+	if (agent_open_blobs(agent, err) < 0 || open_images(agent, err) < 0 ||
+	    open_monitor(agent, err) < 0)
 		return -1;
 	if (open_exporter(agent, err) < 0)
 		return -1;
@@ -563,13 +509,10 @@ void agent_free(struct agent *agent)
 	boot_free(agent->boot);
 	engine_watch_free(agent->engine_watch);
 	session_free(agent->session);
-	image_operations_free(agent->operations);
+	images_free(agent->images);
 	fetches_free(agent->fetches);
 	blob_store_free(agent->blobs);
 	log_sender_free(agent->sender);
-	images_free(agent->images);
-	disk_watermark_free(agent->watermark);
-	image_usage_free(agent->usage);
 	engine_free(agent->engine);
 	trash_free(agent->trash);
 	spool_free(agent->spool);

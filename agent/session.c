@@ -188,23 +188,6 @@ void session_task_gone(void *arg, struct task *task)
 	session->parts->task_gone(session->parts->arg);
 }
 
-/* image_operations_config.tell: the controller asks again for what is lost. */
-void session_tell_images(void *arg, const struct message_image_state *state)
-{
-	struct session *session = arg;
-	struct message_image_state told = *state;
-
-	told.by_itself = session->parts->watermark &&
-			 disk_watermark_state(session->parts->watermark, state);
-	session_send(session, MESSAGE_IMAGE_STATE, &told, NULL, 0);
-}
-
-/* disk_watermark_config.ask */
-int session_ask_room(void *arg, const struct message_image_room *room)
-{
-	return session_send(arg, MESSAGE_IMAGE_ROOM, room, NULL, 0);
-}
-
 int session_send_log(void *arg, const struct message_log *log, const void *data,
 		     size_t size)
 {
@@ -383,12 +366,7 @@ static void on_log_ack(struct session *session, void *body)
 
 static void on_image_do(struct session *session, void *body)
 {
-	struct message_image_do *message = body;
-
-	if (session->parts->watermark)
-		disk_watermark_answer(session->parts->watermark,
-				      &message->spec);
-	image_operations_do(session->parts->operations, body);
+	images_do(session->parts->images, body);
 }
 
 static void on_resync(struct session *session, void *body)

@@ -9,7 +9,7 @@
 #include "agent/boot.h"
 #include "agent/departure.h"
 #include "agent/engine_watch.h"
-#include "agent/images/prune.h"
+#include "agent/images/images.h"
 
 struct session;
 
@@ -26,8 +26,7 @@ struct session_parts {
 	struct departure *departure;
 	struct task_table *tasks;
 	const struct task_services *services;
-	struct image_operations *operations;
-	struct disk_watermark *watermark; /* NULL: no space is kept free */
+	struct images *images;
 	void (*changed)(void *arg, bool open);
 	void (*task_gone)(void *arg); /* one is out of the table */
 	void *arg;
@@ -63,8 +62,6 @@ void session_task_progress(void *arg, struct task *task,
 void session_task_gone(void *arg, struct task *task);
 int session_send(void *arg, enum message_type type, const void *body,
 		 const void *data, size_t size); /* -1: it was not sent */
-int session_ask_room(void *arg, const struct message_image_room *room);
-void session_tell_images(void *arg, const struct message_image_state *state);
 int session_send_log(void *arg, const struct message_log *log, const void *data,
 		     size_t size);
 

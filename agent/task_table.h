@@ -3,7 +3,7 @@
 #ifndef AGENT_TASK_TABLE_H
 #define AGENT_TASK_TABLE_H
 
-#include "agent/images/image_operations.h"
+#include "agent/images/images.h"
 #include "agent/task/task.h"
 
 struct task_table;
@@ -33,7 +33,7 @@ void task_table_remove(struct task_table *table, const struct task *task);
 typedef void task_table_fn(void *arg, struct task *task);
 void task_table_each(struct task_table *table, task_table_fn *fn, void *arg);
 
-/* The images that the tasks need, as image_operations_config.needs. */
+/* The images that the tasks need, as image_services.needs. */
 int task_table_needs(const struct task_table *table, struct image_need **list,
 		     size_t *count, struct error *err);
 

@@ -4,12 +4,12 @@
 
 #include "agent/docker/image_inspect.h"
 #include "agent/docker/pull_progress.h"
-#include "agent/images/registry_access.h"
 #include "agent/images/build_context.h"
 #include "agent/images/build_rights.h"
 #include "agent/images/id_error.h"
 #include "agent/images/image_usage.h"
 #include "agent/images/install.h"
+#include "agent/images/pull.h"
 #include "protocol/base/log.h"
 #include "protocol/base/printable.h"
 #include "protocol/message/json_get.h"
@@ -198,8 +198,7 @@ static void keep_base(struct build *build, const cJSON *object)
 	const char *status = json_get_text_or_empty(object, "status");
 	struct error err;
 
-	if (!build->services->usage ||
-	    strncmp(status, words, sizeof(words) - 1) != 0)
+	if (strncmp(status, words, sizeof(words) - 1) != 0)
 		return;
 	if (image_usage_coming(build->services->usage,
 			       status + sizeof(words) - 1, IMAGE_PULLED,

@@ -12,7 +12,7 @@
 #ifndef AGENT_IMAGES_BUILD_H
 #define AGENT_IMAGES_BUILD_H
 
-#include "agent/images/pull.h"
+#include "agent/images/image_services.h"
 
 /* Borrowed until the end of the build. */
 struct build_plan {

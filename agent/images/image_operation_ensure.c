@@ -1,7 +1,7 @@
 /* image_operation_ensure.c - waits for the operation ensure as a task does, and
  * reports it to the controller.
  */
-#include "agent/images/image_operations_internal.h"
+#include "agent/images/images_internal.h"
 
 #include "protocol/base/clock.h"
 
@@ -131,7 +131,7 @@ static void ensure_report_step(struct image_operation *operation)
 	buffer_init(&report->output, OUTPUT_MAX);
 	image_operation_tell(operation);
 	report->wait =
-		image_ensure(operation->config->images, &wanted,
+		image_ensure(operation->images, &wanted,
 			     ensure_report_take_news, on_done, report, &err);
 	if (!report->wait)
 		image_operation_fail(operation, &err);
@@ -140,7 +140,8 @@ static void ensure_report_step(struct image_operation *operation)
 static int ensure_report_allowed(const struct image_operation *operation,
 				 struct error *err)
 {
-	const struct node_policy *policy = operation->config->node_policy;
+	const struct node_policy *policy =
+		operation->services->registries->node_policy;
 	const struct image_spec *spec = &operation->message.spec;
 
 	return spec->build ? node_policy_build(policy, spec->image, spec->build,

@@ -11,7 +11,7 @@
  */
 #include "agent/images/image_inventory.h"
 #include "agent/images/image_layers.h"
-#include "agent/images/image_operations_internal.h"
+#include "agent/images/images_internal.h"
 
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
@@ -60,7 +60,7 @@ static void load_unclaim(struct load *load, size_t at)
 	if (!load->claimed || !load->claimed[at])
 		return;
 	load_id(&load->bundle.images[at], id);
-	image_usage_failed(load->operation.config->usage, id);
+	image_usage_failed(load->operation.services->usage, id);
 	load->claimed[at] = false;
 }
 
@@ -116,7 +116,7 @@ static int read_bundle(struct load *load, struct error *err)
 
 	buffer_init(&text, IMAGE_BUNDLE_BYTES_MAX);
 	load_platform(platform, sizeof(platform));
-	if (blob_store_text(load->operation.config->blobs,
+	if (blob_store_text(load->operation.services->blobs,
 			    load->operation.message.spec.id, &text, err) < 0 ||
 	    image_bundle_parse(text.data, text.size, bundle, err) < 0 ||
 	    image_bundle_choose(bundle, platform, err) < 0)
@@ -135,7 +135,7 @@ static int read_config(struct load *load, struct error *err)
 	const struct image_bundle_image *image =
 		&load->bundle.images[load->chains_count];
 
-	return image_chain_read(load->operation.config->blobs, image->config,
+	return image_chain_read(load->operation.services->blobs, image->config,
 				image->layers.count,
 				&load->chains[load->chains_count++], err);
 }
@@ -179,9 +179,9 @@ static void load_fetch_part(struct load *load, const char *hash)
 	struct error err;
 
 	image_operation_tell_sometimes(&load->operation);
-	load->wait =
-		fetch_begin(load->operation.config->fetches, hash, load->known,
-			    load_take_progress, load_fetched, load, &err);
+	load->wait = fetch_begin(load->operation.services->fetches, hash,
+				 load->known, load_take_progress, load_fetched,
+				 load, &err);
 	if (!load->wait)
 		image_operation_fail(&load->operation, &err);
 }
@@ -198,7 +198,7 @@ static bool load_is_image(struct load *load, const cJSON *answer)
 	if (!id || strcmp(content, load->chains[load->image].content) != 0)
 		return false;
 	load_id(&load->bundle.images[load->image], want);
-	image_usage_came(load->operation.config->usage, want, id);
+	image_usage_came(load->operation.services->usage, want, id);
 	return true;
 }
 
@@ -206,12 +206,12 @@ static bool load_is_image(struct load *load, const cJSON *answer)
 static int load_take_name(struct load *load, const char *name,
 			  const cJSON *other)
 {
-	const struct image_operations_config *config = load->operation.config;
-	const struct policy *policy = node_policy_rules(config->node_policy);
+	const struct image_services *services = load->operation.services;
+	const struct policy *policy = registries_policy(services->registries);
 	const char *id = json_get_text(other, "Id");
 	struct error err;
 
-	if (image_is_ours(config->usage, other, false))
+	if (image_is_ours(services->usage, other, false))
 		return 0;
 	if (!load->operation.message.spec.replace)
 		error_set(&err, EEXIST,
@@ -232,7 +232,7 @@ static int load_claim(struct load *load, struct error *err)
 
 	load_id(&load->bundle.images[load->image], id);
 	load->claimed[load->image] = true;
-	return image_usage_coming(load->operation.config->usage, id,
+	return image_usage_coming(load->operation.services->usage, id,
 				  IMAGE_LOADED, err);
 }
 
@@ -285,7 +285,7 @@ static void load_inspected(void *arg, const struct error *err, cJSON *answer)
 /* By the engine's id, or by the name before load->tag. */
 static void load_inspect(struct load *load, engine_done_fn *done)
 {
-	const struct image_operations_config *config = load->operation.config;
+	const struct image_services *services = load->operation.services;
 	const struct image_bundle_image *image =
 		&load->bundle.images[load->image];
 	const char *target =
@@ -296,9 +296,9 @@ static void load_inspect(struct load *load, engine_done_fn *done)
 	load_id(image, id);
 	if (!target)
 		target = *load->given ? load->given
-				      : image_usage_id(config->usage, id);
+				      : image_usage_id(services->usage, id);
 	load->operation.call =
-		engine_image_inspect(config->engine, target ? target : id,
+		engine_image_inspect(services->engine, target ? target : id,
 				     IMAGE_OPERATION_CALL_MS, done, load, &err);
 	if (!load->operation.call)
 		image_operation_fail(&load->operation, &err);
@@ -371,7 +371,7 @@ static void load_compare(struct load *load)
 {
 	struct error err;
 
-	load->layers = image_layers_begin(load->operation.config->engine,
+	load->layers = image_layers_begin(load->operation.services->engine,
 					  load->chains, load->chains_count,
 					  load_compared, load, &err);
 	if (load->layers)
@@ -502,10 +502,10 @@ static void load_upload(struct load *load)
 	image_operation_tell(operation);
 	load->packed = (struct error){ 0 };
 	load->assembly =
-		assembly_new(operation->config->blobs, &load->bundle, &err);
+		assembly_new(operation->services->blobs, &load->bundle, &err);
 	if (load->assembly)
 		operation->call =
-			engine_image_load(operation->config->engine,
+			engine_image_load(operation->services->engine,
 					  IMAGE_OPERATION_STALL_MS,
 					  assembly_read, load->assembly,
 					  load_said, loaded, load, &err);
@@ -550,9 +550,10 @@ static void load_touch(struct image_operation *operation)
 {
 	const struct load *load = (struct load *)operation;
 
-	blob_store_touch(operation->config->blobs, operation->message.spec.id);
+	blob_store_touch(operation->services->blobs,
+			 operation->message.spec.id);
 	for (size_t i = 0; i < load->bundle.blobs_count; i++)
-		blob_store_touch(operation->config->blobs,
+		blob_store_touch(operation->services->blobs,
 				 load->bundle.blobs[i].hash);
 }
 
@@ -560,7 +561,7 @@ static int load_allowed(const struct image_operation *operation,
 			struct error *err)
 {
 	const struct policy *policy =
-		node_policy_rules(operation->config->node_policy);
+		registries_policy(operation->services->registries);
 
 	return policy_image_check_load(policy, err);
 }

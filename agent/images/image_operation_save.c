@@ -2,7 +2,7 @@
  * content.
  */
 #include "agent/images/image_inventory.h"
-#include "agent/images/image_operations_internal.h"
+#include "agent/images/images_internal.h"
 #include "protocol/blob/incoming.h"
 
 #include <errno.h>
@@ -74,7 +74,7 @@ static void save_inspected(void *arg, const struct error *err, cJSON *answer)
 	struct save *save = arg;
 	struct image_operation *operation = &save->operation;
 	const struct policy *policy =
-		node_policy_rules(operation->config->node_policy);
+		registries_policy(operation->services->registries);
 	struct error refused;
 
 	operation->call = NULL;
@@ -82,7 +82,7 @@ static void save_inspected(void *arg, const struct error *err, cJSON *answer)
 		return;
 	if (err) {
 		image_operation_fail(operation, err);
-	} else if (!image_is_ours(operation->config->usage, answer, true) &&
+	} else if (!image_is_ours(operation->services->usage, answer, true) &&
 		   policy_image_check_save(policy,
 					   operation->message.spec.image,
 					   &refused) < 0) {
@@ -104,7 +104,7 @@ static void save_step(struct image_operation *operation)
 	}
 	if (!save->known) {
 		operation->call =
-			engine_image_inspect(operation->config->engine,
+			engine_image_inspect(operation->services->engine,
 					     operation->message.spec.image,
 					     IMAGE_OPERATION_CALL_MS,
 					     save_inspected, save, &err);
@@ -113,11 +113,11 @@ static void save_step(struct image_operation *operation)
 		return;
 	}
 	operation->progress.done_bytes = 0;
-	save->incoming = incoming_new(operation->config->blobs, NULL,
+	save->incoming = incoming_new(operation->services->blobs, NULL,
 				      BLOB_BYTES_MAX, &err);
 	if (save->incoming)
 		operation->call =
-			engine_image_save(operation->config->engine,
+			engine_image_save(operation->services->engine,
 					  operation->message.spec.image,
 					  IMAGE_OPERATION_STALL_MS,
 					  save_take_data, saved, save, &err);
@@ -129,7 +129,7 @@ static int save_allowed(const struct image_operation *operation,
 			struct error *err)
 {
 	const struct policy *policy =
-		node_policy_rules(operation->config->node_policy);
+		registries_policy(operation->services->registries);
 
 	return policy_image_check(policy, operation->message.spec.image, err);
 }

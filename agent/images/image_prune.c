@@ -2,7 +2,7 @@
  * needs.
  */
 #include "agent/images/image_inventory.h"
-#include "agent/images/image_operations_internal.h"
+#include "agent/images/images_internal.h"
 #include "agent/images/prune.h"
 #include "protocol/base/log.h"
 #include "protocol/config/free_space.h"
@@ -59,8 +59,8 @@ static int prune_merge_needs(const struct prune *prune,
 	size_t given = operation->message.needs_count, own = 0;
 	struct image_need *list = NULL, *all;
 
-	if (operation->config->needs(operation->config->arg, &list, &own, err) <
-	    0)
+	if (operation->services->needs(operation->services->arg, &list, &own,
+				       err) < 0)
 		return -1;
 	all = reallocarray(list, own + given + 1, sizeof(*all));
 	if (!all) {
@@ -148,12 +148,12 @@ static void prune_listed(void *arg, const struct error *err,
 
 static void prune_list_images(struct prune *prune)
 {
-	const struct image_operations_config *config = prune->operation.config;
+	const struct image_services *services = prune->operation.services;
 	struct error err;
 
-	prune->call =
-		image_inventory_begin(config->engine, config->usage,
-				      config->local, prune_listed, prune, &err);
+	prune->call = image_inventory_begin(services->engine, services->usage,
+					    services->registries->local,
+					    prune_listed, prune, &err);
 	if (!prune->call)
 		image_operation_fail(&prune->operation, &err);
 }
@@ -326,7 +326,7 @@ static void remove_name(struct prune *prune)
 	}
 	prune->operation.progress.phase = (char *)"removing";
 	prune->operation.call =
-		engine_image_remove(prune->operation.config->engine, name,
+		engine_image_remove(prune->operation.services->engine, name,
 				    false, REMOVE_MS, name_gone, prune, &err);
 	if (!prune->operation.call)
 		name_gone(prune, &err, NULL);
@@ -346,7 +346,7 @@ static int may_remove(struct prune *prune, struct image_info *image,
 		      struct error *err)
 {
 	const struct policy *policy =
-		node_policy_rules(prune->operation.config->node_policy);
+		registries_policy(prune->operation.services->registries);
 
 	if (fill_needed(prune, image, err) < 0)
 		return -1;

@@ -5,7 +5,7 @@
 
 #include "agent/images/build_rights.h"
 #include "agent/images/install_folder.h"
-#include "agent/images/registry_access.h"
+#include "agent/images/pull.h"
 #include "protocol/base/log.h"
 #include "protocol/base/printable.h"
 #include "protocol/message/json_get.h"
@@ -247,7 +247,7 @@ static int install_add_devices(const struct install *install, cJSON *host)
 	struct error err;
 
 	if (services->devices &&
-	    services->devices(services->devices_arg, &devices, &err) < 0)
+	    services->devices(services->arg, &devices, &err) < 0)
 		log_warning("image=%s is installed without devices: %s",
 			    install->plan.target, err.text);
 	for (size_t i = 0; i < devices.count; i++)

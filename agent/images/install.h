@@ -12,7 +12,7 @@
 #ifndef AGENT_IMAGES_INSTALL_H
 #define AGENT_IMAGES_INSTALL_H
 
-#include "agent/images/pull.h"
+#include "agent/images/image_services.h"
 
 /* Repository of the base images. */
 #define INSTALL_BASE "regatta-build"

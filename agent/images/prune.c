@@ -261,7 +261,7 @@ struct disk_watermark_wait {
 };
 
 struct disk_watermark {
-	struct disk_watermark_config config;
+	const struct image_services *with;
 	struct engine_call *call;
 	sd_event_source *look;   /* next look at the disk */
 	sd_event_source *late;   /* ends the wait for an answer */
@@ -277,7 +277,7 @@ static void watermark_ask(struct disk_watermark *watermark);
 
 static void look_in(struct disk_watermark *watermark, uint64_t delay_ms)
 {
-	loop_timer(watermark->config.loop, &watermark->look, delay_ms,
+	loop_timer(watermark->with->loop, &watermark->look, delay_ms,
 		   watermark_look_run, watermark, NULL);
 }
 
@@ -341,8 +341,9 @@ static void watermark_ask(struct disk_watermark *watermark)
 	{
 		wait->asked = true;
 	}
-	loop_timer(watermark->config.loop, &watermark->late,
-		   watermark->config.ask(watermark->config.arg, &room) < 0
+	loop_timer(watermark->with->loop, &watermark->late,
+		   watermark->with->say(watermark->with->arg,
+					MESSAGE_IMAGE_ROOM, &room, NULL, 0) < 0
 			   ? 0
 			   : DISK_WATERMARK_ANSWER_MS,
 		   watermark_late_run, watermark, NULL);
@@ -365,7 +366,7 @@ static void watermark_info_done(void *arg, const struct error *err,
 	watermark->blind = !err && !root;
 	if (!root || free_space_of(root, &free_bytes, &bytes, NULL) < 0)
 		return;
-	floor = free_space_on(&watermark->config.floor, bytes);
+	floor = free_space_on(&watermark->with->floor, bytes);
 	if (free_bytes >= floor)
 		return;
 	log_info("image floor: %" PRIu64 " MiB of %s are free, less than "
@@ -380,7 +381,7 @@ static int watermark_look_run(sd_event_source *source, uint64_t usec, void *arg)
 
 	if (!watermark->call)
 		watermark->call =
-			engine_info(watermark->config.engine, CALL_MS,
+			engine_info(watermark->with->engine, CALL_MS,
 				    watermark_info_done, watermark, NULL);
 	if (!watermark->call)
 		look_in(watermark, DISK_WATERMARK_LOOK_MS);
@@ -397,9 +398,9 @@ void disk_watermark_answer(struct disk_watermark *watermark,
 	if (!watermark->id[0] || strcmp(spec->id, watermark->id) != 0)
 		return;
 	watermark->answered = true;
-	spec->keep = watermark->config.keep;
-	spec->floor_bytes = watermark->config.floor.bytes;
-	spec->floor_percent = watermark->config.floor.percent;
+	spec->keep = watermark->with->keep;
+	spec->floor_bytes = watermark->with->floor.bytes;
+	spec->floor_percent = watermark->with->floor.percent;
 	spec->dry_run = false;
 	TAILQ_FOREACH(wait, &watermark->waits, next)
 	{
@@ -452,9 +453,8 @@ void disk_watermark_cancel(struct disk_watermark_wait *wait)
 
 /* Creation and release. */
 
-struct disk_watermark *
-disk_watermark_new(const struct disk_watermark_config *config,
-		   struct error *err)
+struct disk_watermark *disk_watermark_new(const struct image_services *services,
+					  struct error *err)
 {
 	struct disk_watermark *watermark =
 		error_calloc(sizeof(*watermark), "images", err);
@@ -462,7 +462,7 @@ disk_watermark_new(const struct disk_watermark_config *config,
 	if (!watermark)
 		return NULL;
 	TAILQ_INIT(&watermark->waits);
-	watermark->config = *config;
+	watermark->with = services;
 	look_in(watermark, DISK_WATERMARK_FIRST_MS);
 	return watermark;
 }

@@ -10,10 +10,8 @@
 #ifndef AGENT_IMAGES_PRUNE_H
 #define AGENT_IMAGES_PRUNE_H
 
-#include "agent/docker/engine.h"
+#include "agent/images/image_services.h"
 #include "protocol/base/owned.h"
-#include "protocol/config/free_space.h"
-#include "protocol/message/message.h"
 
 struct image_needs {
 	struct image_need *list;
@@ -56,21 +54,9 @@ uint64_t prune_candidates_add(uint64_t a, uint64_t b);
 	600000 /* after one that found nothing to remove */
 #define DISK_WATERMARK_ANSWER_MS 10000 /* that the controller has to answer */
 
-/* All borrowed. */
-struct disk_watermark_config {
-	sd_event *loop;
-	struct engine *engine;   /* on this machine */
-	struct free_space floor; /* free space to keep on the engine's disk */
-	uint32_t keep; /* so many of the newest of each repository stay */
-	/* Ask the controller; -1: not now. */
-	int (*ask)(void *arg, const struct message_image_room *room);
-	void *arg;
-};
-
-struct disk_watermark;
-struct disk_watermark *
-disk_watermark_new(const struct disk_watermark_config *config,
-		   struct error *err);
+/* services are borrowed; they have a floor. */
+struct disk_watermark *disk_watermark_new(const struct image_services *services,
+					  struct error *err);
 void disk_watermark_free(struct disk_watermark *watermark); /* NULL is fine */
 OWNED_POINTER(struct disk_watermark, disk_watermark_free)
 

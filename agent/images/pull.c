@@ -3,9 +3,9 @@
 #include "agent/images/pull.h"
 
 #include "agent/docker/pull_progress.h"
-#include "agent/images/registry_access.h"
 #include "agent/images/id_error.h"
 #include "agent/images/image_disk.h"
+#include "agent/images/prune.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"

@@ -17,43 +17,7 @@
 #ifndef AGENT_IMAGES_PULL_H
 #define AGENT_IMAGES_PULL_H
 
-#include "agent/docker/pull_progress.h"
-#include "agent/images/prune.h"
-#include "protocol/registry/login.h"
-
-/* What is new of an image on its way; all borrowed. */
-struct image_news {
-	struct image_progress progress;
-	const char *digest; /* name@sha256:...; NULL: not known yet */
-	const char *output; /* of a build, since the last news; or NULL */
-};
-
-/* Called from the loop: at each progress message of the engine, with the sums
- * so far. It may not call back into the images.
- */
-typedef void image_news_fn(void *arg, const struct image_news *news);
-
-/* Append the devices, /dev/x[:/dev/y[:rwm]], that an installing container gets.
- */
-typedef int image_devices_fn(void *arg, struct strings *devices,
-			     struct error *err);
-
-/* What all pulls and builds share; borrowed, and so are its members. */
-struct image_services {
-	sd_event *loop;
-	struct engine *engine;
-	const char *folder; /* the images folder; NULL: nothing is built */
-	const char *state;  /* the agent's folder, which the engine sees */
-	const struct registries *registries;
-	struct image_usage *usage; /* record of images, or NULL */
-	struct disk_watermark
-		*watermark;        /* frees space on a full disk, or NULL */
-	uint32_t stall_ms;         /* without progress; 0: 120,000 */
-	uint32_t retry_ms;         /* first pause before a retry; 0: 1,000 */
-	const char *owner;         /* of containers that install: install.h */
-	image_devices_fn *devices; /* of these containers; NULL: none */
-	void *devices_arg;
-};
+#include "agent/images/image_services.h"
 
 /* How long a build, or its script, may be silent: ten times stall_ms. */
 uint32_t image_silence_ms(const struct image_services *services);

@@ -41,7 +41,7 @@ int policy_image_check_build(const struct policy *policy, const char *image,
 
 /* May an image with this reference come from elsewhere than a build on this
  * node? False for a name without tag and digest: a build adds the hash of its
- * files as the tag (agent/images/image.h).
+ * files as the tag (agent/images/images.h).
  */
 bool policy_image_may_be_found(const char *image);
 

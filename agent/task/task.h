@@ -12,7 +12,7 @@
 #include "agent/blobs/fetch.h"
 #include "agent/devices/device_binding.h"
 #include "agent/docker/engine.h"
-#include "agent/images/image.h"
+#include "agent/images/images.h"
 #include "agent/logs/log_sender.h"
 #include "agent/metrics/monitor.h"
 #include "agent/policy/node_policy.h"

@@ -3,11 +3,14 @@
  */
 #include "agent/docker/engine.h"
 #include "agent/images/registry_access.h"
-#include "agent/images/image.h"
+#include "agent/images/images.h"
+#include "protocol/base/file.h"
 /* Fuzz programs are linked without the helpers of the tests. */
 #include "tests/unit/fake_engine.c" /* NOLINT(bugprone-suspicious-include) */
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -112,18 +115,20 @@ static void on_image(void *arg, const struct error *err,
 	world->done++;
 }
 
-static char path[48]; /* of the socket */
+static char folder[48], path[64]; /* of the socket */
 
-static void remove_socket(void)
+static void remove_folder(void)
 {
-	unlink(path);
+	file_remove_tree(AT_FDCWD, folder, NULL);
 }
 
 static void world_init(struct world *world)
 {
 	signal(SIGPIPE, SIG_IGN);
-	snprintf(path, sizeof(path), "/tmp/fuzz-engine-%d", (int)getpid());
-	check(atexit(remove_socket) == 0);
+	snprintf(folder, sizeof(folder), "/tmp/fuzz-engine-%d", (int)getpid());
+	check(mkdir(folder, 0700) == 0);
+	snprintf(path, sizeof(path), "%s/s", folder);
+	check(atexit(remove_folder) == 0);
 	snprintf(world->host, sizeof(world->host), "unix://%s", path);
 	check(sd_event_new(&world->loop) >= 0);
 	world->fake = fake_engine_new(world->loop, path, answer_any, world);
@@ -150,6 +155,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		images = images_new(
 			&(struct image_services){ .loop = world.loop,
 						  .engine = engine,
+						  .state = folder,
 						  .registries = &registries,
 						  .retry_ms = 1 },
 			NULL);

@@ -1,6 +1,6 @@
 /* image_test.c - bringing images to a node, against a scripted engine.
  */
-#include "agent/images/image.h"
+#include "agent/images/images.h"
 
 #include "agent/images/registry_access.h"
 
@@ -650,7 +650,8 @@ static void bad_builds(struct world *world)
 	struct outcome outcome = { 0 };
 	struct images *without =
 		images_new(&(struct image_services){ .loop = world->loop,
-						     .engine = world->engine },
+						     .engine = world->engine,
+						     .state = world->folder },
 			   NULL);
 	struct error err;
 

@@ -3,7 +3,7 @@
  */
 #include "agent/images/registry_access.h"
 
-#include "agent/images/image.h"
+#include "agent/images/images.h"
 #include "agent/policy/node_policy.h"
 #include "protocol/base/file.h"
 #include "protocol/registry/login.h"
@@ -335,6 +335,7 @@ static struct images *images_of(struct world *world)
 		images_new(&(struct image_services){ .loop = world->loop,
 						     .engine = world->engine,
 						     .folder = world->folder,
+						     .state = world->folder,
 						     .registries =
 							     &world->registries,
 						     .stall_ms = 5000,

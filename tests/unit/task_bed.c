@@ -266,6 +266,7 @@ struct world *world_new(void)
 	world->images =
 		images_new(&(struct image_services){ .loop = world->loop,
 						     .engine = world->engine,
+						     .state = world->folder,
 						     .registries =
 							     &world->registries,
 						     .retry_ms = 10 },

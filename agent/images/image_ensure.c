@@ -1,13 +1,10 @@
-/* image.c - the operation ensure: brings images to the node, by a pull, or by a
- * build from a folder.
+/* image_ensure.c - brings images to the node, by a pull, or by a build from a
+ * folder.
  */
-#include "agent/images/image.h"
+#include "agent/images/images_internal.h"
 
-#include "agent/docker/image_inspect.h"
-#include "agent/images/registry_access.h"
 #include "agent/images/build.h"
 #include "agent/images/build_context.h"
-#include "agent/images/image_usage.h"
 #include "agent/images/pull.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/digest.h"
@@ -24,8 +21,6 @@
 #include <sys/queue.h>
 #include <unistd.h>
 
-#define STALL_MS 120000
-#define RETRY_MS 1000
 #define INSPECT_MS 30000
 #define PROGRESS_MS 200
 #define TARGET_MAX 640
@@ -67,13 +62,6 @@ struct ensure {
 	bool fetched;   /* pulled or built: a missing image is an error now */
 	bool finishing; /* no longer in images */
 };
-TAILQ_HEAD(ensures, ensure);
-
-struct images {
-	struct image_services services;
-	unsigned char key[REGISTRY_ACCESS_KEY_BYTES]; /* makes `who` */
-	struct ensures ensures;
-};
 
 static void image_ensure_inspect(struct ensure *ensure);
 
@@ -81,8 +69,6 @@ static void note_end(const struct ensure *ensure, const struct image *image)
 {
 	struct image_usage *usage = ensure->images->services.usage;
 
-	if (!usage)
-		return;
 	if (image)
 		image_usage_used(usage,
 				 ensure->noted ? ensure->noted : ensure->target,
@@ -103,7 +89,7 @@ static void drop_waits(struct ensure *ensure)
 	}
 }
 
-static void image_ensure_free(struct ensure *ensure)
+void image_ensure_free(struct ensure *ensure)
 {
 	if (!ensure)
 		return;
@@ -166,8 +152,6 @@ static int note_coming(struct ensure *ensure, enum image_origin origin,
 {
 	struct image_usage *usage = ensure->images->services.usage;
 
-	if (!usage)
-		return 0;
 	ensure->noted = strdup(ensure->target);
 	return ensure->noted
 		       ? image_usage_coming(usage, ensure->noted, origin, err)
@@ -364,7 +348,7 @@ static bool is_pulled(const struct ensure *ensure, const struct image *image)
 
 	return !reference_digest_is(image->digest, image->id) ||
 	       (ensure->fetched && !ensure->build) ||
-	       (usage && image_usage_pulled(usage, image->id));
+	       image_usage_pulled(usage, image->id);
 }
 
 static void image_ensure_found(struct ensure *ensure, const cJSON *answer)
@@ -624,34 +608,4 @@ void image_release(struct image_wait *wait)
 	/* image_ensure_finish() frees an operation that is finishing. */
 	if (TAILQ_EMPTY(&ensure->waits) && !ensure->finishing)
 		image_ensure_free(ensure);
-}
-
-/* Creation and release. */
-
-struct images *images_new(const struct image_services *services,
-			  struct error *err)
-{
-	struct images *images = error_calloc(sizeof(*images), "images", err);
-
-	if (!images)
-		return NULL;
-	TAILQ_INIT(&images->ensures);
-	randombytes_buf(images->key, sizeof(images->key));
-	images->services = *services;
-	if (!services->stall_ms)
-		images->services.stall_ms = STALL_MS;
-	if (!services->retry_ms)
-		images->services.retry_ms = RETRY_MS;
-	return images;
-}
-
-void images_free(struct images *images)
-{
-	struct ensure *ensure;
-
-	if (!images)
-		return;
-	while ((ensure = TAILQ_FIRST(&images->ensures)))
-		image_ensure_free(ensure);
-	free(images);
 }

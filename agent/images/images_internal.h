@@ -1,14 +1,18 @@
-/* image_operations_internal.h - what the kinds of operations share. Only for
+/* images_internal.h - what ensure and the kinds of operations share. Only for
  * the files of this folder.
  *
  * A kind works in steps that run from the loop: each starts a call of the
  * engine and returns. image_operation_fail() or image_operation_succeed() ends
  * the operation and frees it.
  */
-#ifndef AGENT_IMAGES_IMAGE_OPERATIONS_INTERNAL_H
-#define AGENT_IMAGES_IMAGE_OPERATIONS_INTERNAL_H
+#ifndef AGENT_IMAGES_IMAGES_INTERNAL_H
+#define AGENT_IMAGES_IMAGES_INTERNAL_H
 
-#include "agent/images/image_operations.h"
+#include "agent/blobs/fetch.h"
+#include "agent/images/image_usage.h"
+#include "agent/images/images.h"
+#include "agent/images/prune.h"
+#include "agent/policy/node_policy.h"
 #include "protocol/blob/image_bundle.h"
 
 #include <sys/queue.h>
@@ -17,9 +21,19 @@
 #define IMAGE_OPERATION_STALL_MS                                               \
 	600000 /* the engine unpacks a layer without a byte */
 
+struct images {
+	struct image_services services;
+	unsigned char key[REGISTRY_ACCESS_KEY_BYTES]; /* of waits' logins */
+	TAILQ_HEAD(, ensure) ensures;
+	TAILQ_HEAD(, image_operation) operations;
+	size_t count; /* of the operations */
+};
+
+void image_ensure_free(struct ensure *ensure);
+
 struct image_operation {
-	struct image_operations *operations;
-	const struct image_operations_config *config;
+	struct images *images;
+	const struct image_services *services;
 	const struct image_operation_kind *kind;
 	struct message_image_do message;
 	struct image_progress progress; /* without moving layers */

@@ -1,26 +1,26 @@
-/* image_operations.c - carries out requests for this node's images.
+/* images.c - the images of this node: what tasks need of them, and what the
+ * controller asks to be done with them.
  */
+#include "agent/images/images.h"
+
 #include "agent/images/id_error.h"
-#include "agent/images/image_operations_internal.h"
+#include "agent/images/images_internal.h"
 
 #include "protocol/base/clock.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 
 #include <errno.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define STALL_MS 120000
+#define PULL_RETRY_MS 1000
 #define TELL_MS 500
 #define RETRY_MS 2000
 #define RETRIES_MAX 60 /* while the engine is away */
 #define IMAGE_OPERATIONS_MAX 256
-
-struct image_operations {
-	const struct image_operations_config *config;
-	TAILQ_HEAD(, image_operation) list;
-	size_t count;
-};
 
 static const struct image_operation_kind *const kinds[IMAGE_KINDS] = {
 	[IMAGE_ENSURE] = &image_operation_ensure,
@@ -33,8 +33,8 @@ static const struct image_operation_kind *const kinds[IMAGE_KINDS] = {
 
 static void image_operation_free(struct image_operation *operation)
 {
-	TAILQ_REMOVE(&operation->operations->list, operation, next);
-	operation->operations->count--;
+	TAILQ_REMOVE(&operation->images->operations, operation, next);
+	operation->images->count--;
 	engine_call_cancel(operation->call);
 	loop_source_free(&operation->timer);
 	if (operation->kind->clear)
@@ -42,6 +42,17 @@ static void image_operation_free(struct image_operation *operation)
 	codec_clear(message_kinds[MESSAGE_IMAGE_DO].schema,
 		    &operation->message);
 	free(operation);
+}
+
+static void images_say(const struct images *images,
+		       const struct message_image_state *state)
+{
+	const struct image_services *services = &images->services;
+	struct message_image_state told = *state;
+
+	told.by_itself = services->watermark &&
+			 disk_watermark_state(services->watermark, state);
+	services->say(services->arg, MESSAGE_IMAGE_STATE, &told, NULL, 0);
 }
 
 struct message_image_state
@@ -57,7 +68,7 @@ void image_operation_say(struct image_operation *operation,
 			 const struct message_image_state *state)
 {
 	operation->told_ms = clock_mono_ms();
-	operation->config->tell(operation->config->arg, state);
+	images_say(operation->images, state);
 }
 
 void image_operation_tell(struct image_operation *operation)
@@ -122,7 +133,7 @@ static int image_operation_run_step(sd_event_source *source, uint64_t usec,
 void image_operation_step_in(struct image_operation *operation,
 			     uint64_t delay_ms)
 {
-	loop_timer(operation->config->loop, &operation->timer, delay_ms,
+	loop_timer(operation->services->loop, &operation->timer, delay_ms,
 		   image_operation_run_step, operation, NULL);
 }
 
@@ -138,9 +149,8 @@ bool image_operation_retry(struct image_operation *operation,
 }
 
 /* Can it begin? */
-static int operations_check_spec(const struct image_operations *operations,
-				 const struct image_spec *spec,
-				 struct error *err)
+static int images_check_spec(const struct images *images,
+			     const struct image_spec *spec, struct error *err)
 {
 	if (!blob_hash_valid(spec->id))
 		return error_set(err, EPROTO,
@@ -150,7 +160,7 @@ static int operations_check_spec(const struct image_operations *operations,
 	     spec->kind == IMAGE_REMOVE))
 		return error_set(err, EPROTO, "%s: the image is missing",
 				 image_kind_names[spec->kind]);
-	if (operations->count >= IMAGE_OPERATIONS_MAX)
+	if (images->count >= IMAGE_OPERATIONS_MAX)
 		return error_set(err, EBUSY,
 				 "%d image operations are already in progress "
 				 "on this node",
@@ -159,30 +169,29 @@ static int operations_check_spec(const struct image_operations *operations,
 }
 
 static struct image_operation *
-image_operation_new(struct image_operations *operations,
-		    struct message_image_do *message, struct error *err)
+image_operation_new(struct images *images, struct message_image_do *message,
+		    struct error *err)
 {
 	const struct image_operation_kind *kind = kinds[message->spec.kind];
 	struct image_operation *operation;
 
-	if (operations_check_spec(operations, &message->spec, err) < 0)
+	if (images_check_spec(images, &message->spec, err) < 0)
 		return NULL;
 	operation = error_calloc(kind->size, "image", err);
 	if (!operation)
 		return NULL;
-	operation->operations = operations;
-	operation->config = operations->config;
+	operation->images = images;
+	operation->services = &images->services;
 	operation->kind = kind;
 	operation->progress.phase = (char *)kind->phase;
 	operation->message = *message;
 	memset(message, 0, sizeof(*message));
-	TAILQ_INSERT_TAIL(&operations->list, operation, next);
-	operations->count++;
+	TAILQ_INSERT_TAIL(&images->operations, operation, next);
+	images->count++;
 	return operation;
 }
 
-void image_operations_do(struct image_operations *operations,
-			 struct message_image_do *message)
+void images_do(struct images *images, struct message_image_do *message)
 {
 	struct image_operation *operation;
 	struct message_image_state state = {
@@ -191,53 +200,75 @@ void image_operations_do(struct image_operations *operations,
 	};
 	struct error err;
 
-	TAILQ_FOREACH(operation, &operations->list, next)
+	if (images->services.watermark)
+		disk_watermark_answer(images->services.watermark,
+				      &message->spec);
+	TAILQ_FOREACH(operation, &images->operations, next)
 	{
 		if (!strcmp(operation->message.spec.id, message->spec.id)) {
 			image_operation_tell(operation);
 			return;
 		}
 	}
-	operation = image_operation_new(operations, message, &err);
+	operation = image_operation_new(images, message, &err);
 	if (operation) {
 		image_operation_step_in(operation, 0);
 		return;
 	}
 	state.code = err.code;
 	state.text = err.text;
-	operations->config->tell(operations->config->arg, &state);
+	images_say(images, &state);
 }
 
-void image_operations_touch(struct image_operations *operations)
+void images_touch(struct images *images)
 {
 	struct image_operation *operation;
 
-	TAILQ_FOREACH(operation, &operations->list, next)
+	TAILQ_FOREACH(operation, &images->operations, next)
 	{
 		if (operation->kind->touch)
 			operation->kind->touch(operation);
 	}
 }
 
-struct image_operations *
-image_operations_new(const struct image_operations_config *config,
-		     struct error *err)
-{
-	struct image_operations *operations =
-		error_calloc(sizeof(*operations), "images", err);
+/* Creation and release. */
 
-	if (!operations)
+struct images *images_new(const struct image_services *services,
+			  struct error *err)
+{
+	owned(images_free) struct images *images =
+		error_calloc(sizeof(*images), "images", err);
+	struct image_services *own;
+
+	if (!images)
 		return NULL;
-	TAILQ_INIT(&operations->list);
-	operations->config = config;
-	return operations;
+	TAILQ_INIT(&images->ensures);
+	TAILQ_INIT(&images->operations);
+	randombytes_buf(images->key, sizeof(images->key));
+	own = &images->services;
+	*own = *services;
+	if (!own->stall_ms)
+		own->stall_ms = STALL_MS;
+	if (!own->retry_ms)
+		own->retry_ms = PULL_RETRY_MS;
+	own->usage = image_usage_new(own->loop, own->state, err);
+	if (!own->usage)
+		return NULL;
+	if (free_space_is_set(&own->floor) &&
+	    !(own->watermark = disk_watermark_new(own, err)))
+		return NULL;
+	return take(images);
 }
 
-void image_operations_free(struct image_operations *operations)
+void images_free(struct images *images)
 {
-	if (!operations)
+	if (!images)
 		return;
-	while (!TAILQ_EMPTY(&operations->list))
-		image_operation_free(TAILQ_FIRST(&operations->list));
-	free(operations);
+	while (!TAILQ_EMPTY(&images->operations))
+		image_operation_free(TAILQ_FIRST(&images->operations));
+	while (!TAILQ_EMPTY(&images->ensures))
+		image_ensure_free(TAILQ_FIRST(&images->ensures));
+	disk_watermark_free(images->services.watermark);
+	image_usage_free(images->services.usage);
+	free(images);
 }

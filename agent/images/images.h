@@ -1,16 +1,38 @@
-/* image.h - the operation ensure: brings images to the node, by a pull, or by a
- * build from a folder.
+/* images.h - the images of this node: what tasks need of them, and what the
+ * controller asks to be done with them.
  *
- * Any number of tasks, and the controller, may wait for the same image: the
- * work is done once. The only time limit is stall_ms without progress. A pull
- * is tried three times, with growing pauses (agent/images/pull.h), unless no
- * retry can help (no such image, access denied). A build is tried once.
+ * An operation ensures (pulls or builds), loads, saves, lists or removes
+ * images, or removes those that no job needs. It reports its progress and its
+ * outcome to the controller. One that comes twice is reported again.
+ *
+ * Any number of tasks and operations may wait for the same image: the work is
+ * done once. The only time limit is stall_ms without progress. A pull is tried
+ * three times, with growing pauses (agent/images/pull.h), unless no retry can
+ * help (no such image, access denied). A build is tried once.
  */
-#ifndef AGENT_IMAGES_IMAGE_H
-#define AGENT_IMAGES_IMAGE_H
+#ifndef AGENT_IMAGES_IMAGES_H
+#define AGENT_IMAGES_IMAGES_H
 
 #include "agent/docker/image_inspect.h"
-#include "agent/images/pull.h"
+#include "agent/images/image_services.h"
+
+struct images;
+struct image_wait; /* one caller that waits for an image */
+
+/* *services is copied, its members are borrowed. */
+struct images *images_new(const struct image_services *services,
+			  struct error *err);
+
+/* Cancels all; no callback runs any more. Not from inside a callback. */
+void images_free(struct images *images);
+OWNED_POINTER(struct images, images_free)
+
+/* Takes the contents of *message. What cannot start is reported as failed. */
+void images_do(struct images *images, struct message_image_do *message);
+
+/* Mark the blobs that operations need as used, so that they are not removed.
+ */
+void images_touch(struct images *images);
 
 /* A built image is identified by the content of its folder. Without a tag in
  * reference, the tag is the first 12 hex digits of the context's SHA-256. With
@@ -31,9 +53,6 @@ struct image_wanted {
 	size_t logins_count;
 };
 
-struct images;
-struct image_wait; /* one caller that waits for an image */
-
 /* Exactly one of err and image is NULL. ENOENT: no such image, or access to it
  * is denied. EPERM: the node's policy forbids its registry. EINVAL:
  * the reference or the build folder is wrong. ETIMEDOUT: no progress. Others as
@@ -41,14 +60,6 @@ struct image_wait; /* one caller that waits for an image */
  */
 typedef void image_done_fn(void *arg, const struct error *err,
 			   const struct image *image);
-
-/* *services is copied, its members are borrowed. */
-struct images *images_new(const struct image_services *services,
-			  struct error *err);
-
-/* Cancels all; no callback runs any more. Not from inside a callback. */
-void images_free(struct images *images);
-OWNED_POINTER(struct images, images_free)
 
 /* Have the image on the node. An image that is there is used by everyone. Only
  * callers with the same login share one pull, so that nobody fails because of
