@@ -88,8 +88,9 @@ OWNED_POINTER(struct engine, engine_free)
 /* Can the engine not be reached, or does it hang? Then a retry may help. */
 bool engine_away(const struct error *err);
 
-/* Set the error with the engine's words, up to the end of their line; ENOSPC if
- * they tell of a full disk. For words in the objects of a stream.
+/* Set the error with the engine's words, up to the end of their line. For words
+ * in the objects of a stream. ENOSPC: they tell of a full disk; EPERM: of an
+ * image with users that an engine without root has not.
  */
 void engine_error(struct error *err, int code, const char *text);
 

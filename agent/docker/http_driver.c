@@ -150,7 +150,7 @@ static bool name_is_used(const cJSON *object)
 }
 
 /* A full disk is told at the end of the words, behind paths and hashes. */
-void engine_error(struct error *err, int code, const char *text)
+static bool tells_full(struct error *err, const char *text)
 {
 	static const char *const full[] = { "no space left on device",
 					    "disk quota exceeded" };
@@ -167,9 +167,35 @@ void engine_error(struct error *err, int code, const char *text)
 			continue;
 		copy_end(end, sizeof(end), words);
 		error_set(err, ENOSPC, "engine: %s", end);
-		return;
+		return true;
 	}
-	error_set(err, code, "engine: %.*s", (int)strcspn(text, "\n"), text);
+	return false;
+}
+
+/* Its user has only the ids of /etc/subuid and /etc/subgid. Sources:
+ * containers/storage pkg/archive/archive.go; moby pkg/archive (lchown(2),
+ * EINVAL: a number that the namespace has not).
+ */
+static bool tells_ids(const char *text)
+{
+	return strstr(text, "insufficient UIDs") ||
+	       strstr(text, "not enough IDs available") ||
+	       (strstr(text, "lchown ") && strstr(text, "invalid argument"));
+}
+
+void engine_error(struct error *err, int code, const char *text)
+{
+	if (tells_full(err, text))
+		return;
+	if (tells_ids(text))
+		error_set(err, EPERM,
+			  "the image has files with user or group ids that the "
+			  "engine's user may not use; give this user 65536 ids "
+			  "in /etc/subuid and /etc/subgid, then run podman "
+			  "system migrate");
+	else
+		error_set(err, code, "engine: %.*s", (int)strcspn(text, "\n"),
+			  text);
 }
 
 /* The text is {"message": "..."}, or else the beginning of the body. */

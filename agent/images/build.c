@@ -6,7 +6,6 @@
 #include "agent/docker/pull_progress.h"
 #include "agent/images/build_context.h"
 #include "agent/images/build_rights.h"
-#include "agent/images/id_error.h"
 #include "agent/images/image_usage.h"
 #include "agent/images/install.h"
 #include "agent/images/pull.h"
@@ -57,7 +56,6 @@ static void build_fail(struct build *build, const struct error *why)
 	char name[101];
 
 	copy_end(name, sizeof(name), build->plan.name);
-	id_error_explain(&err);
 	error_prefix(&err, "build of %s", name);
 	build_finish(build, &err);
 }

@@ -3,7 +3,6 @@
  */
 #include "agent/images/images.h"
 
-#include "agent/images/id_error.h"
 #include "agent/images/images_internal.h"
 
 #include "protocol/base/clock.h"
@@ -88,15 +87,13 @@ void image_operation_fail(struct image_operation *operation,
 			  const struct error *err)
 {
 	struct message_image_state state = image_operation_state(operation);
-	struct error why = *err;
 
-	id_error_explain(&why);
 	log_warning("image operation=%.12s %s failed: %s",
 		    operation->message.spec.id,
-		    image_kind_names[operation->message.spec.kind], why.text);
+		    image_kind_names[operation->message.spec.kind], err->text);
 	state.progress.phase = (char *)"failed";
-	state.code = why.code;
-	state.text = why.text;
+	state.code = err->code;
+	state.text = (char *)err->text;
 	image_operation_say(operation, &state);
 	image_operation_free(operation);
 }

@@ -3,7 +3,6 @@
 #include "agent/images/pull.h"
 
 #include "agent/docker/pull_progress.h"
-#include "agent/images/id_error.h"
 #include "agent/images/image_disk.h"
 #include "agent/images/prune.h"
 #include "protocol/base/clock.h"
@@ -195,7 +194,6 @@ static void pull_fail(struct pull *pull, const struct error *failure)
 	struct error err = *failure;
 	uint64_t pause;
 
-	id_error_explain(&err);
 	classify(&err);
 	if (strstr(err.text, PLAIN))
 		error_prefix(&err,

@@ -751,6 +751,34 @@ static void archives(struct world *world)
 	reset(outcome);
 }
 
+static void is_of_ids(const char *words, bool told, const char *name)
+{
+	struct error err;
+
+	engine_error(&err, EIO, words);
+	ok(told ? err.code == EPERM && strstr(err.text, "/etc/subuid")
+		: err.code == EIO && strstr(err.text, words),
+	   "%s", name);
+}
+
+/* An image with users that an engine without root has not. */
+static void missing_ids(void)
+{
+	is_of_ids("writing blob: adding layer with blob \"sha256:3f4a\": Error "
+		  "processing tar file(exit status 1): potentially "
+		  "insufficient UIDs or GIDs available in user namespace "
+		  "(requested 0:42 for /etc/shadow): Check /etc/subuid",
+		  true, "Podman's words of missing ids");
+	is_of_ids("failed to register layer: ApplyLayer exit status 1 stdout:  "
+		  "stderr: lchown /etc/shadow: invalid argument",
+		  true, "Docker's words of missing ids");
+	is_of_ids("failed to register layer: lchown /etc/shadow: read-only "
+		  "file "
+		  "system",
+		  false, "another failure of the same call");
+	is_of_ids("invalid argument", false, "other words");
+}
+
 int main(void)
 {
 	struct world world;
@@ -771,6 +799,7 @@ int main(void)
 	inside_callbacks(&world);
 	failing_together(&world);
 	archives(&world);
+	missing_ids();
 	close_world(&world);
 	return tap_done();
 }
