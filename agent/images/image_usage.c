@@ -307,6 +307,9 @@ void image_usage_tell(struct image_usage *usage, struct image_info *image)
 		free(image->origin);
 		image->origin = strdup(item->origin);
 	}
+	if (!strcmp(item->origin, image_origin_name(IMAGE_LOADED)) &&
+	    !image->config)
+		image->config = strdup(item->reference);
 	image->used_ms = item->used_ms;
 }
 

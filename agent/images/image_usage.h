@@ -60,7 +60,9 @@ bool image_usage_pulled(const struct image_usage *usage, const char *id);
 void image_usage_used(struct image_usage *usage, const char *reference,
 		      const char *id);
 
-/* Fill image->origin and used_ms, by its id and names. */
+/* Fill image->origin, used_ms and config, by its id and names. A loaded image
+ * was entered by the hash of its config.
+ */
 void image_usage_tell(struct image_usage *usage, struct image_info *image);
 
 /* These are all images of the engine: forget others, except those entered less

@@ -6,6 +6,7 @@
 /* clang-format off */
 const struct schema image_info_schema = SCHEMA(image_info,
 	FIELD(image_info, id),
+	FIELD_OPTIONAL(image_info, config),
 	FIELD_OPTIONAL(image_info, tags),
 	FIELD_OPTIONAL(image_info, digests),
 	FIELD_OPTIONAL(image_info, bytes),

@@ -7,7 +7,9 @@
 #include "protocol/message/codec.h"
 
 struct image_info {
-	char *id;
+	char *id;     /* by which its engine calls it */
+	char *config; /* loaded: the hash of its config, the same on all nodes
+		       */
 	struct strings tags;    /* name:tag */
 	struct strings digests; /* name@sha256:... */
 	uint64_t bytes;         /* including layers shared with others */
@@ -48,8 +50,6 @@ struct image_progress {
 	struct moving_layer *moving;
 	size_t moving_count;
 };
-extern const struct schema image_progress_schema;
-
 extern const struct schema image_progress_schema;
 
 /* Its fields in a schema of struct t; p: the member and a dot, or nothing. o:

@@ -48,8 +48,9 @@ is "$rc $err" "0 test/first:1: on 2 of 2 nodes" "a file goes to both"
 run cli image load "$BED/first.tar"
 is "$rc" 0 "again it is there already: $err"
 is "$(cli image list --format json |
-	jq -r '.images[] | select(.name == "test/first:1") | .origin' |
-	sort | uniq -c | xargs)" "2 loaded" "both know that Regatta brought it"
+	jq -r '.images[] | select(.name == "test/first:1") |
+		"\(.origin) \(.nodes | join(" "))"')" "loaded n1 n2" \
+	"both know that Regatta brought it, and it is one image"
 must gang test/first:1
 ok 'wait_job $JOB completed 60' "a gang of both runs in that, too" ||
 	diag "$(job_get "$JOB" .text)"

@@ -85,7 +85,7 @@ struct image_row {
 
 static const struct schema image_row_schema = SCHEMA(image_row,
 	FIELD(image_row, name),
-	OF_IMAGE(id), OF_IMAGE(tags), OF_IMAGE(digests), OF_IMAGE(bytes),
+	OF_IMAGE(id), OF_IMAGE(config), OF_IMAGE(tags), OF_IMAGE(digests), OF_IMAGE(bytes),
 	OF_IMAGE(created_ms), OF_IMAGE(used_ms), OF_IMAGE(containers),
 	OF_IMAGE(origin), OF_IMAGE(needed), OF_IMAGE(removed),
 	FIELD_OPTIONAL(image_row, nodes),
@@ -129,6 +129,38 @@ static void image_put_facts(struct view_row *row,
 
 /* list */
 
+static const char *digest_of(const char *name)
+{
+	const char *at = strchr(name, '@');
+
+	return at ? at + 1 : name;
+}
+
+static bool has_digest(const struct image_info *image, const char *digest)
+{
+	const struct strings *digests = &image->digests;
+	bool found = !strcmp(image->id, digest);
+
+	for (size_t i = 0; !found && i < digests->count; i++)
+		found = !strcmp(digest_of(digests->items[i]), digest);
+	return found;
+}
+
+/* Engines call one image by different ids: by its config, or by the digest that
+ * it has in registries.
+ */
+static bool is_same_image(const struct image_info *a,
+			  const struct image_info *b)
+{
+	bool same = !strcmp(a->config ? a->config : a->id,
+			    b->config ? b->config : b->id) ||
+		    has_digest(b, a->id);
+
+	for (size_t i = 0; !same && i < a->digests.count; i++)
+		same = has_digest(b, digest_of(a->digests.items[i]));
+	return same;
+}
+
 /* Add an image of a node. A row has it once, with the facts of all nodes. */
 static int image_row_merge(struct rows *rows, struct image_info *image,
 			   const char *node, struct error *err)
@@ -136,7 +168,7 @@ static int image_row_merge(struct rows *rows, struct image_info *image,
 	struct image_row *row = (struct image_row *)rows->items;
 	struct image_row *end = row ? row + rows->count : NULL;
 
-	while (row != end && strcmp(row->image.id, image->id) != 0)
+	while (row != end && !is_same_image(&row->image, image))
 		row++;
 	if (row != end) {
 		row->image.containers += image->containers;
