@@ -227,8 +227,9 @@ static void racer_sum_up(struct racer *racer)
 		racer->score = sum / (double)racer->runs;
 }
 
+/* noisy: heats tell nothing. */
 static enum racer_end racer_end_of(const struct race_cell *cell,
-				   enum race_place place)
+				   enum race_place place, bool noisy)
 {
 	static const enum racer_end of_place[] = {
 		[PLACE_NONE] = END_NONE,           [PLACE_HEAT] = END_HEAT,
@@ -246,7 +247,8 @@ static enum racer_end racer_end_of(const struct race_cell *cell,
 	case RACE_ACTIVE:
 		return END_RUNNING;
 	default:
-		return of_place[place];
+		return noisy && place == PLACE_HEAT ? END_EQUAL
+						    : of_place[place];
 	}
 }
 
@@ -300,7 +302,10 @@ static int race_found_judge(struct race_found *found, struct error *err)
 		       rounds, err) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++) {
-		found->racers[i].end = racer_end_of(&cells[i], places[i]);
+		found->racers[i].end =
+			racer_end_of(&cells[i], places[i],
+				     found->verdict.action == RACE_OVER &&
+					     found->verdict.end == RACE_NOISY);
 		found->racers[i].round = rounds[i];
 		racer_sum_up(&found->racers[i]);
 	}

@@ -377,8 +377,9 @@ static void print_time(struct cli *cli, const struct reply_plan *reply)
 			(unsigned long long)reply->timed);
 }
 
+/* raced: a race runs some of its cells, and not in full. */
 static void print_forecast(struct cli *cli,
-			   const struct plan_forecast *forecast)
+			   const struct plan_forecast *forecast, bool raced)
 {
 	const struct reply_plan *reply = forecast->reply;
 	char clean[400];
@@ -395,7 +396,8 @@ static void print_forecast(struct cli *cli,
 	else
 		fputs("all free: ", cli->out);
 	if (reply->waves) {
-		fprintf(cli->out, "%u wave%s", reply->waves,
+		fprintf(cli->out, "%s%u wave%s",
+			raced ? "without the race, " : "", reply->waves,
 			reply->waves > 1 ? "s" : "");
 		print_time(cli, reply);
 	} else {
@@ -426,7 +428,7 @@ static int plan_text_print(struct cli *cli, const cJSON *plan,
 	print_totals(cli, sweep);
 	print_logs(cli, plan);
 	if (sweep_totals(sweep)->kept)
-		print_forecast(cli, forecast);
+		print_forecast(cli, forecast, row_at(plan, "races"));
 	return 0;
 }
 
