@@ -24,10 +24,11 @@
 
 /* What the engine can do. */
 struct engine_features {
-	struct strings runtimes; /* their names */
-	struct strings cdi;      /* devices: "nvidia.com/gpu=0" */
-	bool ignores_devices;    /* silently ignores runtimes and device
-				    requests, but those for `cdi` */
+	struct strings runtimes;   /* their names */
+	struct strings cdi;        /* devices: "nvidia.com/gpu=0" */
+	struct strings cdi_mounts; /* paths of the node in their descriptions */
+	bool ignores_devices;      /* silently ignores runtimes and device
+				      requests, but those for `cdi` */
 	char *isolation; /* why root of a container is not root on the host:
 			    "rootless", "userns-remap"; NULL: it is root */
 	struct strings unlimited; /* resources that it cannot limit: "memory",

@@ -13,11 +13,13 @@
 #define CDI_FILES_MAX 256 /* of one folder; with more of them it is skipped */
 #define RUNTIMES_MAX 256
 #define CDI_DEVICES_MAX 4096
+#define CDI_MOUNTS_MAX 4096
 
 void engine_features_clear(struct engine_features *features)
 {
 	strings_clear(&features->runtimes);
 	strings_clear(&features->cdi);
+	strings_clear(&features->cdi_mounts);
 	strings_clear(&features->unlimited);
 	free(features->isolation);
 	*features = (struct engine_features){ 0 };
@@ -32,9 +34,31 @@ static const char *engine_features_find_text(const struct value *map,
 							  : NULL;
 }
 
-/* One description: {kind: vendor.com/class, devices: [{name: ...}]}. */
-static int read_description(const char *path, struct strings *cdi,
-			    struct error *err)
+/* containerEdits: {mounts: [{hostPath: ...}]} */
+static int read_edits(const struct value *edits, struct strings *paths,
+		      struct error *err)
+{
+	const struct value *mounts = value_get(edits, "mounts");
+
+	for (size_t i = 0; mounts && i < value_count(mounts); i++) {
+		const char *path =
+			engine_features_find_text(value_at(mounts, i),
+						  "hostPath");
+
+		if (path && paths->count < CDI_MOUNTS_MAX &&
+		    !strings_has(paths, path) &&
+		    strings_add(paths, path, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* One description: {kind: vendor.com/class, devices: [{name: ...,
+ * containerEdits: ...}], containerEdits: ...}. listed: the engine names the
+ * devices itself.
+ */
+static int read_description(const char *path, bool listed,
+			    struct engine_features *features, struct error *err)
 {
 	owned(document_free) struct document *document =
 		document_read(path, NULL, NULL);
@@ -43,17 +67,23 @@ static int read_description(const char *path, struct strings *cdi,
 	const char *kind = engine_features_find_text(root, "kind");
 
 	for (size_t i = 0; kind && devices && i < value_count(devices); i++) {
-		const char *name =
-			engine_features_find_text(value_at(devices, i), "name");
+		const struct value *device = value_at(devices, i);
+		const char *name = engine_features_find_text(device, "name");
 
-		if (name && cdi->count < CDI_DEVICES_MAX &&
-		    strings_printf(cdi, err, "%s=%s", kind, name) < 0)
+		if (name && !listed && features->cdi.count < CDI_DEVICES_MAX &&
+		    strings_printf(&features->cdi, err, "%s=%s", kind, name) <
+			    0)
+			return -1;
+		if (read_edits(value_get(device, "containerEdits"),
+			       &features->cdi_mounts, err) < 0)
 			return -1;
 	}
-	return 0;
+	return read_edits(value_get(root, "containerEdits"),
+			  &features->cdi_mounts, err);
 }
 
-static int read_folder(const char *path, struct strings *cdi, struct error *err)
+static int read_folder(const char *path, bool listed,
+		       struct engine_features *features, struct error *err)
 {
 	owned(strings_clear) struct strings names = { 0 };
 	char file[PATH_MAX];
@@ -68,15 +98,18 @@ static int read_folder(const char *path, struct strings *cdi, struct error *err)
 		    snprintf(file, sizeof(file), "%s/%s", path,
 			     names.items[i]) >= PATH_MAX)
 			continue;
-		if (read_description(file, cdi, err) < 0)
+		if (read_description(file, listed, features, err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int read_cdi(const cJSON *info, struct strings *cdi, struct error *err)
+static int read_cdi(const cJSON *info, struct engine_features *features,
+		    struct error *err)
 {
+	struct strings *cdi = &features->cdi;
 	const cJSON *item;
+	bool listed;
 
 	cJSON_ArrayForEach(item, json_get(info, "DiscoveredDevices"))
 	{
@@ -88,13 +121,12 @@ static int read_cdi(const cJSON *info, struct strings *cdi, struct error *err)
 		    strings_add(cdi, id, err) < 0)
 			return -1;
 	}
-	if (cdi->count)
-		return 0;
+	listed = cdi->count;
 	cJSON_ArrayForEach(item, json_get(info, "CDISpecDirs"))
 	{
 		const char *path = cJSON_GetStringValue(item);
 
-		if (path && read_folder(path, cdi, err) < 0)
+		if (path && read_folder(path, listed, features, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -220,7 +252,7 @@ int engine_features_read(const cJSON *info, struct engine_features *features,
 	if (read_isolation(info, &got.isolation, err) < 0 ||
 	    engine_features_read_limits(info, &got.unlimited, err) < 0)
 		return -1;
-	if (!got.ignores_devices && read_cdi(info, &got.cdi, err) < 0)
+	if (!got.ignores_devices && read_cdi(info, &got, err) < 0)
 		return -1;
 	engine_features_clear(features);
 	*features = got;
@@ -242,13 +274,13 @@ int engine_features_add_cdi(const cJSON *version, const char *const *folders,
 	    (major == 5 && minor < 4))
 		return 0;
 	for (size_t i = 0; folders ? folders[i] : system[i]; i++)
-		if (read_folder(folders ? folders[i] : system[i],
-				&features->cdi, err) < 0)
+		if (read_folder(folders ? folders[i] : system[i], false,
+				features, err) < 0)
 			return -1;
 	if (folders || !home ||
 	    snprintf(own, sizeof(own), "%s/.config/cdi", home) >= PATH_MAX)
 		return 0;
-	return read_folder(own, &features->cdi, err);
+	return read_folder(own, false, features, err);
 }
 
 const char *engine_hanging_runc(const cJSON *version)

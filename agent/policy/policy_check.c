@@ -140,12 +140,12 @@ static bool may_mount(const struct check *check, const char *path, bool write)
 	return false;
 }
 
-bool policy_check_may_write(const struct policy *policy, const char *path,
-			    const struct policy_resolver *resolver)
+bool policy_check_may_mount(const struct policy *policy, const char *path,
+			    bool write, const struct policy_resolver *resolver)
 {
 	const struct check check = { .policy = policy, .resolver = resolver };
 
-	return policy->any || may_mount(&check, path, true);
+	return policy->any || may_mount(&check, path, write);
 }
 
 static int check_mounts(const struct check *check, const cJSON *item)

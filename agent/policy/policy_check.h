@@ -52,9 +52,9 @@ int policy_check_needs(const struct policy *policy, const struct strings *needs,
 		       const struct policy_resolver *resolver,
 		       struct error *err);
 
-/* May a container write to this path, in which no links are left? */
-bool policy_check_may_write(const struct policy *policy, const char *path,
-			    const struct policy_resolver *resolver);
+/* May a container have this path, in which no links are left, as a mount? */
+bool policy_check_may_mount(const struct policy *policy, const char *path,
+			    bool write, const struct policy_resolver *resolver);
 
 /* Check the create request. */
 int policy_check_request(const struct policy *policy, const cJSON *request,

@@ -35,14 +35,18 @@ static void mount_unescape(char *text)
 	*to = 0;
 }
 
-/* ID PARENT MAJOR:MINOR ROOT POINT OPTIONS ... */
+/* ID PARENT MAJOR:MINOR ROOT POINT OPTIONS [FIELD...] - TYPE ... */
 static bool mount_row_read(char *line, struct mount_row *row)
 {
-	char *words[6], *rest = line;
+	char *words[6], *rest = line, *type;
 
 	for (size_t i = 0; i < 6; i++)
 		if (!(words[i] = strsep(&rest, " ")))
 			return false;
+	do {
+		type = strsep(&rest, " ");
+	} while (type && strcmp(type, "-") != 0);
+	type = type ? strsep(&rest, " ") : NULL;
 	mount_unescape(words[3]);
 	mount_unescape(words[4]);
 	*row = (struct mount_row){
@@ -51,6 +55,7 @@ static bool mount_row_read(char *line, struct mount_row *row)
 		.device = words[2],
 		.root = words[3],
 		.point = words[4],
+		.type = type ? type : "",
 		.read_only = !strncmp(words[5], "ro", 2) &&
 			     (!words[5][2] || words[5][2] == ','),
 	};

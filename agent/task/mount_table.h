@@ -18,6 +18,7 @@ struct mount_row {
 	const char *device; /* "MAJOR:MINOR" of the file system */
 	const char *root;   /* the folder of the file system that is mounted */
 	const char *point;  /* where, seen from the process's root */
+	const char *type;   /* of the file system; "": not known */
 	bool read_only;     /* this mount; the file system may be, too */
 };
 

@@ -6,7 +6,7 @@
 #include "agent/docker/create_body.h"
 #include "agent/policy/policy_check.h"
 #include "agent/policy/policy_image.h"
-#include "agent/task/mount_table.h"
+#include "agent/task/foreign_mounts.h"
 #include "protocol/base/file.h"
 #include "protocol/message/json_get.h"
 
@@ -249,26 +249,83 @@ static const struct claim *row_owner(const struct claims *claims,
 	return claim;
 }
 
+/* Is the row, below that of a claim, what the node has at this place below the
+ * claim's source? path: of the node.
+ */
+static bool row_is_copy(const struct claims *claims,
+			const struct mount_row *row, const char *path)
+{
+	for (size_t i = 0; i < claims->host.count; i++) {
+		const struct mount_row *host = &claims->host.rows[i];
+
+		if (!strcmp(host->point, path) &&
+		    !strcmp(host->device, row->device) &&
+		    !strcmp(host->root, row->root))
+			return true;
+	}
+	return false;
+}
+
 static int check_copy(const struct release_check *check,
 		      const struct claim *claim, const struct mount_row *row,
-		      struct error *err)
+		      const char *path, struct error *err)
 {
 	const struct policy_resolver resolver = { resolved_paths_resolve,
 						  check->paths };
-	char path[PATH_MAX];
 
-	if (!claim->read_only || claim->own || row->read_only)
-		return 0;
-	if (file_path(path, err, "%s%s", claim->real,
-		      row->point + strlen(claim->row->point)) < 0)
-		return -1;
-	if (policy_check_may_write(check->policy, path, &resolver))
+	if (!claim->read_only || claim->own || row->read_only ||
+	    policy_check_may_mount(check->policy, path, true, &resolver))
 		return 0;
 	return error_set(err, EPERM,
 			 "mounts: %.80s is mounted below %.60s, and would be "
 			 "writable in the container: this engine mounts only "
 			 "the folder itself read-only; Docker 25 does more",
 			 path, claim->source);
+}
+
+static int check_foreign(const struct release_check *check,
+			 const struct claims *claims,
+			 const struct mount_row *row, struct error *err)
+{
+	const struct foreign_mounts foreign = {
+		.policy = check->policy,
+		.request = check->request,
+		.paths = check->paths,
+		.rules = check->rules,
+		.cdi_mounts = check->cdi_mounts,
+		.host = &claims->host,
+		.inside = &claims->inside,
+	};
+
+	return check->policy->any ? 0
+				  : foreign_mounts_check(&foreign, row, err);
+}
+
+static int check_row(const struct release_check *check,
+		     const struct claims *claims, const struct mount_row *row,
+		     struct error *err)
+{
+	const struct claim *claim = row_owner(claims, row);
+	char path[PATH_MAX];
+
+	if (point_is_ours(row->point) &&
+	    (!claim || !claim->own || claim->row != row))
+		return error_set(err, EPERM,
+				 "mounts: something is mounted at %.100s in "
+				 "the container, where only Regatta's own "
+				 "files may be; a volume or a link of the "
+				 "image leads there",
+				 row->point);
+	if (!claim)
+		return check_foreign(check, claims, row, err);
+	if (claim->row == row)
+		return 0;
+	if (file_path(path, err, "%s%s", claim->real,
+		      row->point + strlen(claim->row->point)) < 0)
+		return -1;
+	return row_is_copy(claims, row, path)
+		       ? check_copy(check, claim, row, path, err)
+		       : check_foreign(check, claims, row, err);
 }
 
 static int check_rows(const struct release_check *check, int process,
@@ -279,22 +336,9 @@ static int check_rows(const struct release_check *check, int process,
 	if (claims_read(check, process, &claims, err) < 0 ||
 	    claims_match(&claims, err) < 0)
 		return -1;
-	for (size_t i = 0; i < claims.inside.count; i++) {
-		const struct mount_row *row = &claims.inside.rows[i];
-		const struct claim *claim = row_owner(&claims, row);
-
-		if (point_is_ours(row->point) &&
-		    (!claim || !claim->own || claim->row != row))
-			return error_set(err, EPERM,
-					 "mounts: something is mounted at "
-					 "%.100s in the container, where only "
-					 "Regatta's own files may be; a volume "
-					 "or a link of the image leads there",
-					 row->point);
-		if (claim && claim->row != row &&
-		    check_copy(check, claim, row, err) < 0)
+	for (size_t i = 0; i < claims.inside.count; i++)
+		if (check_row(check, &claims, &claims.inside.rows[i], err) < 0)
 			return -1;
-	}
 	return 0;
 }
 

@@ -10,7 +10,8 @@
  *	/proc/PID/mountinfo	each mount of the request is there, of the file
  *				that was opened when the policy was asked, and
  *				read-only if that was asked for; nothing but
- *				Regatta's own is mounted at or below /regatta
+ *				Regatta's own is mounted at or below /regatta;
+ *				foreign_mounts.h judges the others
  *	/proc/PID/root		each device node is the device that was opened
  *	/proc/PID/status	users, groups, capabilities, no_new_privs,
  * seccomp
@@ -23,6 +24,7 @@
 
 #include "agent/policy/resolved_paths.h"
 #include "protocol/config/policy.h"
+#include "protocol/hardware/profile.h"
 
 #include <cjson/cJSON.h>
 #include <sys/types.h>
@@ -34,6 +36,9 @@ struct release_check {
 					 NULL: not known */
 	const cJSON *request;         /* of the container's creation */
 	struct resolved_paths *paths; /* of the policy's answer */
+	const struct container_rules *rules; /* of the node's profile, and */
+	const struct strings *cdi_mounts;    /* paths of its CDI descriptions,
+						for foreign_mounts.h; or NULL */
 };
 
 /* Open what the request names, unless the policy's question has done so. */

@@ -142,11 +142,15 @@ static int container_check(const struct task *task, pid_t pid, bool begun,
 			   struct error *err)
 {
 	const char *user = task->filled.container.user;
+	const struct device_binding_source *binding = task->services->binding;
+	const struct profile *profile = inventory_profile(binding->inventory);
 	const struct release_check check = {
 		.policy = node_policy_rules(task->services->node_policy),
 		.init_program = task->services->init_program,
 		.user = user ? user : task->image_user,
 		.request = task->request,
+		.rules = profile ? &profile->container : NULL,
+		.cdi_mounts = &binding->features->cdi_mounts,
 		/* It is opened already, so nothing is added. */
 		.paths = (struct resolved_paths *)&task->paths,
 	};

@@ -107,6 +107,8 @@ struct container_rules {
 	const char *ipc;
 	struct profile_mount *mounts;
 	size_t mounts_count;
+	struct strings runtime_mounts; /* patterns of paths of the node that
+					  the runtime adds by itself */
 };
 
 /* A file of the kernel with one value of a device. */

@@ -354,6 +354,8 @@ static const struct map_field container_fields[] = {
 	MAP_FIELD("shm", read_shm, container_rules, shm_bytes),
 	MAP_WORD("ipc", ipcs, container_rules, ipc),
 	MAP_ITEMS("mounts", mount_fields, NULL, container_rules, mounts),
+	MAP_FIELD("runtime_mounts", read_words, container_rules,
+		  runtime_mounts),
 	{ 0 }
 };
 

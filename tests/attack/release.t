@@ -21,7 +21,7 @@ must cluster_up 2
 attempts=0
 shm=/dev/shm/${BED##*/}
 # shellcheck disable=SC2154
-trap 'rm -f "$shm"; umount "$BED/ro/sub" 2>/dev/null; bed_exit' EXIT
+trap 'rm -f "$shm"; umount -q "$BED/ro/sub" || :; bed_exit' EXIT
 
 # image NAME [--change LINE]...: from $BED/image, for both engines
 image()

@@ -1,0 +1,91 @@
+#!/bin/bash
+# runtime.t - a runtime that mounts more than the job asked for, as those of
+# vendors do, and as they do when an image misleads them: what no profile, CDI
+# description or policy names is refused by name, and nothing runs. The count of attempts is
+# printed.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/../system/lib.sh"
+# shellcheck source=tests/system/cluster.sh
+. "$(dirname "$0")/../system/cluster.sh"
+need_root
+cluster_need
+[[ $TEST_ENGINE == docker ]] || skip_all "Podman: system/cdi.t"
+
+# It adds the mounts in the file `adds` to a container's, and becomes runc.
+mkdir -p "$BED/host" "$BED/lib" "$BED/allowed/sub" "$BED/secret"
+cat >"$BED/runtime" <<END
+#!/bin/bash
+words=("\$@")
+while [[ \$# -gt 0 && \$1 != create ]]; do shift; done
+while [[ \$# -gt 0 && \$1 != --bundle && \$1 != -b ]]; do shift; done
+if [[ \${2-} && -s $BED/adds ]]; then
+	jq --slurpfile adds "$BED/adds" '.mounts += \$adds' "\$2/config.json" \\
+		>"\$2/config.new" && mv "\$2/config.new" "\$2/config.json"
+fi
+exec runc "\${words[@]}"
+END
+chmod +x "$BED/runtime"
+echo driver >"$BED/lib/libcuda.so.550.1"
+echo "mounts: [{host: $BED/host, write: true}, {host: $BED/allowed}]" \
+	>"$BED/policy.yaml"
+must "$ROOT/tests/lab/machine" "$BED/machine" nvidia 1
+unset REGATTA_AGENT_POLICY
+# shellcheck disable=SC2034 # for cluster_up
+ENGINE_ARGS=(--add-runtime "more=$BED/runtime" --default-runtime more)
+# shellcheck disable=SC2034 # for cluster_up
+AGENT_ARGS=(--policy "$BED/policy.yaml" --device-root "$BED/machine/dev"
+	--sysfs-root "$BED/machine/sys" --proc-root "$BED/machine/proc"
+	--file-root "$BED/machine/files" --tools "$BED/machine/bin")
+must cluster_up 1
+attempts=0
+
+# adds SOURCE TARGET [OPTION]
+adds()
+{
+	printf '{"source": "%s", "destination": "%s", "type": "bind",
+		"options": ["rbind", "%s"]}\n' "$1" "$2" "${3-ro}"
+}
+# runs NAME WORD...: the job of that name, with the mounts of standard input
+runs_with()
+{
+	local name=$1
+
+	cat >"$BED/adds"
+	((++attempts))
+	must submit_tool "$name" vendor=nvidia devices=1 retries=0 \
+		'ulimits={memlock: 65536, stack: 8388608}' "${@:2}"
+	must wait_sweep "$SWEEP" 60
+}
+# refused NAME SOURCE TARGET [OPTION]
+refused()
+{
+	local name=$1
+
+	runs_with "$name" touch /host/ran < <(adds "${@:2}")
+	is "$(job_get "$JOB" '"\(.state) \(.failure)"')" "failed policy" \
+		"$name: class policy"
+	like "$(job_get "$JOB" .text)" "runtime or hook of the engine mounted" \
+		"$name: $(job_get "$JOB" .text)"
+	ok '[[ ! -e $BED/host/'"$name"'/ran ]]' "$name: nothing ran"
+}
+# taken NAME SOURCE TARGET [OPTION]
+taken()
+{
+	runs_with "$1" touch /host/ran < <(adds "${@:2}")
+	is "$(job_get "$JOB" '.state')" completed "$1: $(job_get "$JOB" .text)"
+}
+
+refused secret "$BED/secret" /mnt
+refused root / /mnt
+refused shadow /etc/shadow /etc/shadow
+refused processes /proc /mnt
+refused node /dev/kmsg /dev/nvidia0
+refused inside "$BED/secret" /host/deep rw
+ln -s "$BED/secret" "$BED/lib/libcuda.so.550.2"
+refused link "$BED/lib/libcuda.so.550.2" /usr/lib/libcuda.so.550.2
+refused writable "$BED/allowed/sub" /sub rw
+taken library "$BED/lib/libcuda.so.550.1" /usr/lib/libcuda.so.550.1
+taken allowed "$BED/allowed/sub" /sub
+diag "$attempts attempts, none got through"
+ok 'wait_for cluster_clean 30' "nothing of it is left on the node"
+done_testing
