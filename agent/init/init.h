@@ -168,13 +168,15 @@
  * host where a container's regatta-init was killed, packs what OUT lacks of the
  * paths below ROOT, the container's own layer, through no link and no mount.
  *
- * `regatta-init empty FOLDER`, run by the agent, removes what is in the folder.
+ * `regatta-init empty FOLDER`, run by the agent, removes what is in the folder;
+ * `regatta-init count ...` counts what a task keeps (agent/init/count.h).
  */
 #ifndef AGENT_INIT_INIT_H
 #define AGENT_INIT_INIT_H
 
 #define INIT_RUN "--run"
 #define INIT_EMPTY "empty"
+#define INIT_COUNT "count"
 #define INIT_RUN_S 10
 #define INIT_IN "/regatta/in"
 #define INIT_OUT "/regatta/out"

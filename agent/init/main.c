@@ -5,6 +5,7 @@
  */
 #include "agent/init/limits.h"
 #include "agent/init/cgroup.h"
+#include "agent/init/count.h"
 #include "agent/init/environment.h"
 #include "agent/init/init.h"
 #include "agent/init/output_files.h"
@@ -636,6 +637,8 @@ int main(int argc, char **argv)
 		return pack_main(argc, argv);
 	if (argc == 3 && !strcmp(argv[1], INIT_EMPTY))
 		return init_empty(argv[2]);
+	if (argc == 5 && !strcmp(argv[1], INIT_COUNT))
+		return count_main(argv[2], argv[3], argv[4]);
 	if (argc > 2 && !strcmp(argv[1], INIT_RUN))
 		return tool_run(argv + 2);
 	if (argc > 1) {

@@ -125,7 +125,7 @@ static void limit_writes(struct task *task)
 		.id = &task->id,
 		.output_bytes = (output ? output : LOG_LIMIT_DEFAULT) +
 				collect_limit(&task->spec),
-		.has_tree = task->spec.container.workspace,
+		.init_program = services->init_program,
 		.over = wrote_too_much,
 		.arg = task,
 	};

@@ -117,7 +117,9 @@ void workspace_free(struct workspace *workspace)
 static int workspace_open(struct workspace *workspace, struct task *task,
 			  struct error *err)
 {
-	struct unpack_limits limits = { .entries = UINT64_MAX };
+	uint64_t files =
+		node_policy_rules(task->services->node_policy)->limits.files;
+	struct unpack_limits limits = { .entries = files ? files : UINT64_MAX };
 	char path[PATH_MAX];
 	struct stat st;
 

@@ -2,6 +2,7 @@
  * folder on the host.
  */
 #include "agent/task/write_watch.h"
+#include "agent/init/init.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
@@ -19,110 +20,135 @@
 
 struct write_watch {
 	struct write_watch_config config;
-	sd_event_source *disk, *output; /* timers of the next looks */
+	sd_event_source *counts, *output; /* timers of the next looks */
 	struct engine_call *call;
-	struct subprocess *count; /* of the code tree */
-	uint64_t layer_bytes;     /* the last answer */
+	struct subprocess *child; /* regatta-init count */
+	uint64_t own_bytes;       /* by the last count, as the next */
+	uint64_t nameless_bytes;  /* of the output */
 	int64_t asked_ms;
-	char work[PATH_MAX]; /* path of the code tree; "": there is none */
-	bool complained;     /* that the size of the disk is unknown */
+	bool complained; /* that the size of the disk is unknown */
 };
 
-static int ask_disk(sd_event_source *source, uint64_t usec, void *arg);
+static int write_count(sd_event_source *source, uint64_t usec, void *arg);
 
-static int ask_later(struct write_watch *watch, int64_t took_ms,
-		     struct error *err)
+static int count_later(struct write_watch *watch, struct error *err)
 {
-	int64_t pause_ms = took_ms * SHARE;
+	int64_t pause_ms = watch->asked_ms
+				   ? (clock_mono_ms() - watch->asked_ms) * SHARE
+				   : 0;
 
 	if (pause_ms < PAUSE_MIN_MS)
 		pause_ms = PAUSE_MIN_MS;
 	if (pause_ms > PAUSE_MAX_MS)
 		pause_ms = PAUSE_MAX_MS;
-	return loop_timer(watch->config.loop, &watch->disk, (uint64_t)pause_ms,
-			  ask_disk, watch, err);
+	return loop_timer(watch->config.loop, &watch->counts,
+			  (uint64_t)pause_ms, write_count, watch, err);
+}
+
+static const struct policy *write_rules(const struct write_watch *watch)
+{
+	return node_policy_rules(watch->config.node_policy);
 }
 
 static void disk_judge(struct write_watch *watch, uint64_t bytes)
 {
-	const struct write_watch_config *config = &watch->config;
-	const struct policy *policy = node_policy_rules(config->node_policy);
+	const struct policy *policy = write_rules(watch);
 	uint64_t limit = policy->limits.disk_bytes;
 	char why[200];
 
 	if (!limit || bytes <= limit) {
-		ask_later(watch, clock_mono_ms() - watch->asked_ms, NULL);
+		count_later(watch, NULL);
 		return;
 	}
 	snprintf(why, sizeof(why),
 		 "limits.disk: the container wrote %" PRIu64
 		 " MiB to its own disk; %.60s allows %" PRIu64 " MiB",
 		 bytes >> 20, policy->file, limit >> 20);
-	config->over(config->arg, why);
+	watch->config.over(watch->config.arg, why);
 }
 
 static void disk_complain(struct write_watch *watch, const struct error *err)
 {
 	if (err && !watch->complained)
-		log_warning("container=%s: the size of its disk is unknown: %s",
+		log_warning("container=%s: what it keeps on the disk is "
+			    "unknown: %s",
 			    watch->config.container, err->text);
 	watch->complained = err != NULL;
 }
 
-/* du prints the bytes that it could count, also when it exits with 1. */
-static void tree_counted(void *arg, const struct error *err,
-			 const struct subprocess_output *output)
-{
-	struct write_watch *watch = arg;
-
-	watch->count = NULL;
-	disk_complain(watch, err);
-	disk_judge(watch, watch->layer_bytes +
-				  (err ? 0 : strtoull(output->text, NULL, 10)));
-}
-
-/* A tree may have as many files as the command likes: not in our loop. */
-static int count_tree(struct write_watch *watch, struct error *err)
-{
-	char *items[] = { (char *)"du", (char *)"-sxB1", watch->work };
-	const struct strings argv = { .items = items, .count = 3 };
-	const struct subprocess_command command = {
-		.argv = &argv,
-		.timeout_ms = CALL_MS,
-		.output_max = PATH_MAX + 64,
-	};
-
-	watch->count = subprocess_run(watch->config.loop, &command,
-				      tree_counted, watch, err);
-	return watch->count ? 0 : -1;
-}
-
-static void disk_counted(void *arg, const struct error *err, cJSON *answer)
+static void layer_counted(void *arg, const struct error *err, cJSON *answer)
 {
 	struct write_watch *watch = arg;
 	const cJSON *size = json_get(answer, "SizeRw");
-	struct error wrong;
 
 	watch->call = NULL;
-	watch->layer_bytes = cJSON_IsNumber(size) && size->valuedouble > 0
-				     ? (uint64_t)size->valuedouble
-				     : 0;
-	if (!err && *watch->work && count_tree(watch, &wrong) == 0)
-		return;
-	disk_complain(watch, err ? err : *watch->work ? &wrong : NULL);
-	disk_judge(watch, watch->layer_bytes);
+	disk_complain(watch, err);
+	disk_judge(watch, watch->own_bytes +
+				  (cJSON_IsNumber(size) && size->valuedouble > 0
+					   ? (uint64_t)size->valuedouble
+					   : 0));
 }
 
-static int ask_disk(sd_event_source *source, uint64_t usec, void *arg)
+static void write_counted(void *arg, const struct error *err,
+			  const struct subprocess_output *output)
 {
 	struct write_watch *watch = arg;
+	const struct policy *policy = write_rules(watch);
+	uint64_t files = 0;
+	char why[200];
+
+	watch->child = NULL;
+	disk_complain(watch, err);
+	if (output)
+		sscanf(output->text, "%" SCNu64 " %" SCNu64 " %" SCNu64,
+		       &watch->own_bytes, &files, &watch->nameless_bytes);
+	if (policy->limits.files && files > policy->limits.files) {
+		snprintf(why, sizeof(why),
+			 "limits.files: the task made more than %" PRIu64
+			 " files on the node, as %.60s allows",
+			 policy->limits.files, policy->file);
+		watch->config.over(watch->config.arg, why);
+		return;
+	}
+	watch->call = policy->limits.disk_bytes
+			      ? engine_container_size(watch->config.engine,
+						      watch->config.container,
+						      CALL_MS, layer_counted,
+						      watch, NULL)
+			      : NULL;
+	if (!watch->call)
+		count_later(watch, NULL);
+}
+
+/* A task may have as many files as it likes: not in our loop. */
+static int write_count(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct write_watch *watch = arg;
+	const struct write_watch_config *config = &watch->config;
+	uint64_t most = write_rules(watch)->limits.files;
+	pid_t pid = spool_holder(config->spool, config->id);
+	char folder[PATH_MAX], process[24], files[24];
+	char *items[] = { (char *)config->init_program, (char *)INIT_COUNT,
+			  folder, process, files };
+	const struct strings argv = { .items = items, .count = 5 };
+	const struct subprocess_command command = {
+		.argv = &argv,
+		.timeout_ms = CALL_MS,
+		.output_max = 128,
+	};
+	struct error err;
 
 	watch->asked_ms = clock_mono_ms();
-	watch->call = engine_container_size(watch->config.engine,
-					    watch->config.container, CALL_MS,
-					    disk_counted, watch, NULL);
-	if (!watch->call)
-		ask_later(watch, 0, NULL);
+	spool_path(config->spool, config->id, SPOOL_WORK, folder);
+	*strrchr(folder, '/') = 0;
+	snprintf(process, sizeof(process), "%d", pid > 0 ? (int)pid : 0);
+	snprintf(files, sizeof(files), "%" PRIu64, most ? most : UINT64_MAX);
+	watch->child = subprocess_run(config->loop, &command, write_counted,
+				      watch, &err);
+	if (!watch->child) {
+		disk_complain(watch, &err);
+		count_later(watch, NULL);
+	}
 	return 0;
 }
 
@@ -140,11 +166,12 @@ static int look_at_output(sd_event_source *source, uint64_t usec, void *arg)
 			 "output: the output folder contains more than %d "
 			 "files",
 			 WRITE_NAMES_MAX);
-	} else if (usage.bytes > limit) {
+	} else if (usage.bytes + watch->nameless_bytes > limit) {
 		snprintf(why, sizeof(why),
 			 "output: the output folder contains %" PRIu64
 			 " MiB; the limit is %" PRIu64 " MiB",
-			 usage.bytes >> 20, limit >> 20);
+			 (usage.bytes + watch->nameless_bytes) >> 20,
+			 limit >> 20);
 	} else {
 		loop_timer(config->loop, &watch->output, WRITE_LOOK_MS,
 			   look_at_output, watch, NULL);
@@ -163,12 +190,9 @@ struct write_watch *write_watch_new(const struct write_watch_config *config,
 	if (!watch)
 		return NULL;
 	watch->config = *config;
-	if (config->has_tree)
-		spool_path(config->spool, config->id, SPOOL_WORK, watch->work);
 	if (loop_timer(config->loop, &watch->output, WRITE_LOOK_MS,
 		       look_at_output, watch, err) < 0 ||
-	    (node_policy_rules(config->node_policy)->limits.disk_bytes &&
-	     ask_later(watch, 0, err) < 0))
+	    count_later(watch, err) < 0)
 		return NULL;
 	return take(watch);
 }
@@ -177,9 +201,9 @@ void write_watch_free(struct write_watch *watch)
 {
 	if (!watch)
 		return;
-	loop_source_free(&watch->disk);
+	loop_source_free(&watch->counts);
 	loop_source_free(&watch->output);
 	engine_call_cancel(watch->call);
-	subprocess_cancel(watch->count);
+	subprocess_cancel(watch->child);
 	free(watch);
 }

@@ -3,15 +3,15 @@
  *
  * Its own disk is the writable layer above its image, and its code tree.
  * Mounts, volumes, /dev/shm and output do not count. Engines can limit the
- * layer only on few file systems, so this module asks the engine for its size.
- * The engine walks all files of the layer for that, and du(1) those of the
- * tree. It is asked every two seconds, or less often, so that it spends at most
- * a fiftieth of the time on it.
+ * layer only on few file systems, so this module asks the engine for its size,
+ * and `regatta-init count` (agent/init/count.h) for that of the tree and of
+ * files without a name, and for the number of files. They walk all files, so
+ * they are asked every two seconds, or less often, so that it takes at most a
+ * fiftieth of the time.
  *
  * regatta-init bounds the output that it keeps, but the command may make other
  * files in the folder. So all bytes on disk and all names in it count, every
- * WRITE_LOOK_MS. Files that are removed while they are open are not counted;
- * their space is free again when the command ends.
+ * WRITE_LOOK_MS, and files there without a name by the last count.
  *
  * A container can exceed its limits by what it writes between two looks.
  */
@@ -40,12 +40,12 @@ struct write_watch_config {
 	sd_event *loop;
 	struct engine *engine;
 	const char *container; /* its name */
-	/* limits.disk: of its own disk */
+	/* limits.disk and limits.files */
 	const struct node_policy *node_policy;
 	struct spool *spool;
 	const struct task_id *id;
-	uint64_t output_bytes; /* limit of the kept output */
-	bool has_tree;         /* SPOOL_WORK is mounted in the container */
+	uint64_t output_bytes;    /* limit of the kept output */
+	const char *init_program; /* regatta-init on the host */
 	write_over_fn *over;
 	void *arg;
 };

@@ -13,6 +13,8 @@
 
 #define POLICY_WORD_MAX 512
 #define SIZE_MAX_BYTES (UINT64_C(512) << 40)
+#define FILES_MIN 100
+#define FILES_MAX (UINT64_C(1) << 40)
 #define PIDS_MIN 16
 #define PIDS_MAX 4194304              /* of any Linux: proc(5), pid_max */
 #define ULIMIT_MAX (INT64_C(1) << 49) /* as in a create request */
@@ -49,7 +51,7 @@ static const char *const keys[] = {
 };
 static const char *const mount_keys[] = { "host", "write", "suid", NULL };
 static const char *const limit_keys[] = {
-	"memory", "cpus", "shm", "log", "disk", "disk_free", "pids", NULL
+	"memory", "cpus", "shm", "log", "disk", "disk_free", "pids", "files", NULL
 };
 /* clang-format on */
 
@@ -118,6 +120,7 @@ static struct policy *policy_named(const char *file, struct error *err)
 	policy->load = true;
 	policy->profile = true;
 	policy->limits.pids = POLICY_PIDS;
+	policy->limits.files = POLICY_FILES;
 	for (size_t i = 0; i < POLICY_LISTS; i++)
 		for (size_t j = 0; lists[i].initial[j]; j++)
 			if (strings_add(&policy->lists[i], lists[i].initial[j],
@@ -139,8 +142,10 @@ struct policy *policy_any(struct error *err)
 {
 	struct policy *policy = policy_named("no policy", err);
 
-	if (policy)
-		policy->any = true;
+	if (!policy)
+		return NULL;
+	policy->any = true;
+	policy->limits.files = 0;
 	return policy;
 }
 
@@ -254,15 +259,16 @@ static int policy_read_ulimits(const struct value *value, struct policy *policy,
 	return 0;
 }
 
-static int read_pids(const struct value *value, uint64_t *pids,
-		     struct error *err)
+/* A number up to max, or "unlimited". NULL: not given. */
+static int read_most(const struct value *value, uint64_t min, uint64_t max,
+		     uint64_t *most, struct error *err)
 {
-	if (value_kind(value) == VALUE_SCALAR &&
+	if (value && value_kind(value) == VALUE_SCALAR &&
 	    !strcmp(value_text(value), "unlimited")) {
-		*pids = 0;
+		*most = 0;
 		return 0;
 	}
-	return value_u64(value, PIDS_MIN, PIDS_MAX, pids, err);
+	return value ? value_u64(value, min, max, most, err) : 0;
 }
 
 static int policy_read_limits(const struct value *value,
@@ -290,8 +296,10 @@ static int policy_read_limits(const struct value *value,
 					     sizes[i].to, err) < 0)
 			return -1;
 	}
-	item = value_get(value, "pids");
-	if (item && read_pids(item, &limits->pids, err) < 0)
+	if (read_most(value_get(value, "pids"), PIDS_MIN, PIDS_MAX,
+		      &limits->pids, err) < 0 ||
+	    read_most(value_get(value, "files"), FILES_MIN, FILES_MAX,
+		      &limits->files, err) < 0)
 		return -1;
 	item = value_get(value, "cpus");
 	return item ? value_double(item, 0.01, 65536, &limits->cpus, err) : 0;

@@ -27,7 +27,7 @@
  *	ulimits: {core: unlimited, memlock: unlimited, nofile: unlimited,
  *		  stack: unlimited}
  *	limits: {memory, cpus, shm, log, disk, disk_free}	# none
- *	limits: {pids: 32768}	# or unlimited
+ *	limits: {pids: 32768, files: 4000000}	# or unlimited
  *
  * Entries of users, user, images, insecure_registries, devices, security,
  * groups and runtimes are patterns of fnmatch(3), where '*' matches any
@@ -48,6 +48,7 @@
 #define POLICY_LOOPBACK "loopback"
 #define POLICY_UNLIMITED (-1)
 #define POLICY_PIDS 32768 /* default: processes and threads */
+#define POLICY_FILES 4000000
 
 enum policy_list {
 	POLICY_USERS,
@@ -84,6 +85,7 @@ struct policy_limits {
 	uint64_t disk_bytes;      /* what it writes over its image */
 	uint64_t disk_free_bytes; /* must stay free on the disk of the spools */
 	uint64_t pids;            /* processes and threads */
+	uint64_t files; /* that it makes on the node, beside its output */
 };
 
 struct policy {

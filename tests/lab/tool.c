@@ -35,6 +35,9 @@
  *	folder FILE		make a folder
  *	link TARGET FILE	make FILE, a symbolic link, in place of another
  *	append FILE TEXT	add TEXT and a newline to FILE, in one write
+ *	nameless FOLDER MIB HOW	keep that much in a file without a name there:
+ *				`tmpfile`, `removed`, `mapped` alone, or of a
+ *				`thread` with descriptors of its own
  *	beat FILE N MS BYTES	N times: add the clock (ms, monotonic) as a line
  *				to FILE, print BYTES as `print` does, wait MS
  *	eat BYTES		take and touch memory, keep it
@@ -53,12 +56,14 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -311,6 +316,67 @@ static void run_cut(char **argv)
 
 	if (truncate(argv[1], (off_t)bytes) < 0)
 		wrong("cannot cut", argv[1]);
+}
+
+/* A descriptor of a new file without a name. */
+static int nameless_open(const char *folder, const char *how)
+{
+	char path[512];
+	int fd;
+
+	if (!strcmp(how, "tmpfile"))
+		return open(folder, O_TMPFILE | O_RDWR, 0600);
+	snprintf(path, sizeof(path), "%s/nameless", folder);
+	fd = open(path, O_CREAT | O_EXCL | O_RDWR, 0600);
+	if (fd >= 0)
+		unlink(path);
+	return fd;
+}
+
+static int nameless_fill(char **argv)
+{
+	static char piece[1 << 20];
+	unsigned long long mib = number(argv[2], "MiB");
+	int fd = nameless_open(argv[1], argv[3]);
+
+	memset(piece, 1, sizeof(piece));
+	for (unsigned long long i = 0; fd >= 0 && i < mib; i++)
+		if (write(fd, piece, sizeof(piece)) != sizeof(piece))
+			wrong("cannot fill", argv[1]);
+	return fd;
+}
+
+/* It shares all but the table of descriptors. */
+static int nameless_thread(void *argv)
+{
+	if (nameless_fill(argv) < 0)
+		_exit(2);
+	for (;;)
+		pause();
+}
+
+static void run_nameless(char **argv)
+{
+	static char stack[256 << 10];
+	int fd;
+
+	if (!argv[1] || !argv[2] || !argv[3])
+		wrong("folder, MiB, how", NULL);
+	if (!strcmp(argv[3], "thread")) {
+		if (clone(nameless_thread, stack + sizeof(stack),
+			  CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD,
+			  argv) < 0)
+			wrong("cannot clone", argv[3]);
+		return;
+	}
+	fd = nameless_fill(argv);
+	if (fd < 0)
+		wrong("cannot make a file in", argv[1]);
+	if (strcmp(argv[3], "mapped") != 0)
+		return;
+	if (mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED)
+		wrong("cannot map", argv[1]);
+	close(fd);
 }
 
 static void run_error(char **argv)
@@ -595,6 +661,7 @@ static const struct {
 	{ "into", run_into },
 	{ "rename", run_rename },
 	{ "cut", run_cut },
+	{ "nameless", run_nameless },
 	{ "beat", run_beat },
 	{ "eat", run_eat },
 	{ "fork", run_fork },
