@@ -31,6 +31,10 @@ must "$ROOT/tests/lab/machine" "$BED/machine" nvidia 2
 AGENT_ARGS=(--device-root "$BED/machine/dev" --sysfs-root "$BED/machine/sys"
 	--proc-root "$BED/machine/proc" --file-root "$BED/machine/files"
 	--tools "$BED/machine/bin")
+# The policy names no path: what is described is allowed.
+echo "users: ['*']" >"$BED/policy.yaml"
+unset REGATTA_AGENT_POLICY
+AGENT_ARGS+=(--policy "$BED/policy.yaml")
 export HOME=$BED/home
 must cluster_up 1
 is "$(nodes_get '.[0].facts.engine_cdi | join(" ")')" \
