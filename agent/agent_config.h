@@ -31,6 +31,7 @@ struct agent_config {
 	const struct slurm_share *share; /* its Slurm allocation, or NULL */
 	const struct node_policy *node_policy; /* the node's policy */
 	struct key key;                        /* name and role of this node */
+	bool pod;        /* it runs in a pod, for one task */
 	bool own_podman; /* the engine is a child of ours, without root */
 	void *zmq;       /* ZeroMQ context to share, or NULL */
 };

@@ -2,6 +2,7 @@
  */
 #include "agent/join.h"
 #include "protocol/base/file.h"
+#include "protocol/base/local_address.h"
 #include "protocol/base/machine.h"
 #include "protocol/base/program.h"
 #include "protocol/config/installed.h"
@@ -9,21 +10,19 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <netdb.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define UNIT "regatta-agent.service"
-#define ADDRESS_SIZE 64
 
 struct join_options {
 	bool help;
 	bool no_start;
+	bool exec;
 	const char *name;
 	const char *address;
 	const char *config;
@@ -51,6 +50,9 @@ static const struct option_rule join_rules[] = {
 	  .help = "read the token from this file; -: standard input" },
 	{ OPTION("timeout", OPTION_NUMBER, timeout, "SECONDS"), .min = 1,
 	  .max = 3600, .help = "time limit for reaching the controller (20)" },
+	{ OPTION("exec", OPTION_FLAG, exec, NULL),
+	  .help = "become the agent, with the arguments after -- as its "
+		  "options; for containers" },
 	{ OPTION("no-start", OPTION_FLAG, no_start, NULL),
 	  .help = "do not enable and start " UNIT },
 	{ OPTION("help", OPTION_LAST, help, NULL), .help = "show this" },
@@ -80,45 +82,6 @@ static void host_name(char name[KEY_NAME_SIZE])
 	for (char *c = name; *c; c++)
 		if (!name_valid((char[]){ 'a', *c, 0 }))
 			*c = '-';
-}
-
-/* The local address of a connection to the controller, where others are likely
- * to reach this machine.
- */
-static int own_address(const char *endpoint, char address[ADDRESS_SIZE],
-		       struct error *err)
-{
-	const struct addrinfo hints = { .ai_socktype = SOCK_DGRAM };
-	const char *host = endpoint + strlen("tcp://");
-	const char *colon = strrchr(host, ':');
-	struct sockaddr_storage own;
-	socklen_t size = sizeof(own);
-	struct addrinfo *found = NULL;
-	char name[256];
-	owned_fd int fd = -1;
-	int rc;
-
-	snprintf(address, ADDRESS_SIZE, "127.0.0.1");
-	if (strncmp(endpoint, "tcp://", 6) != 0 || !colon)
-		return 0;
-	snprintf(name, sizeof(name), "%.*s", (int)(colon - host), host);
-	if (name[0] == '[') { /* IPv6 */
-		memmove(name, name + 1, strlen(name));
-		name[strcspn(name, "]")] = 0;
-	}
-	rc = getaddrinfo(name, colon + 1, &hints, &found);
-	if (rc)
-		return error_set(err, EHOSTUNREACH, "%.100s: %s", name,
-				 gai_strerror(rc));
-	fd = socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	/* Nothing is sent; this only chooses the route. */
-	rc = fd < 0 ? -1 : connect(fd, found->ai_addr, found->ai_addrlen);
-	freeaddrinfo(found);
-	if (rc < 0 || getsockname(fd, (struct sockaddr *)&own, &size) < 0)
-		return error_errno(err, "route to %.100s", name);
-	rc = getnameinfo((struct sockaddr *)&own, size, address, ADDRESS_SIZE,
-			 NULL, 0, NI_NUMERICHOST);
-	return rc ? error_set(err, EHOSTUNREACH, "%s", gai_strerror(rc)) : 0;
 }
 
 static int write_settings(const char *path, const struct join_token *token,
@@ -198,7 +161,7 @@ static int join_enrol_node(const struct join_options *options, const char *text,
 		options->config ? options->config : installed_agent_yaml;
 	struct join_token token;
 	struct key key;
-	char name[KEY_NAME_SIZE], address[ADDRESS_SIZE],
+	char name[KEY_NAME_SIZE], address[LOCAL_ADDRESS_SIZE],
 		machine[MACHINE_ID_SIZE];
 	char folder[PATH_MAX], path[PATH_MAX + 16];
 	uint64_t seconds = options->timeout ? options->timeout : 20;
@@ -216,7 +179,7 @@ static int join_enrol_node(const struct join_options *options, const char *text,
 	host_name(name);
 	snprintf(address, sizeof(address), "%s",
 		 options->address ? options->address : "");
-	if ((!address[0] && own_address(token.endpoint, address, err) < 0) ||
+	if ((!address[0] && local_address(token.endpoint, address, err) < 0) ||
 	    join_key_prepare(&key, path, options->name ? options->name : name,
 			     ROLE_AGENT, err) < 0 ||
 	    join_enrol(&token, &key, true, machine_id(machine) ? machine : NULL,
@@ -228,6 +191,23 @@ static int join_enrol_node(const struct join_options *options, const char *text,
 	       token.endpoint, path, config);
 	return options->no_start ? EXIT_GOOD
 				 : join_start_agent(options->config, err);
+}
+
+/* Become the agent, with the options in args. Does not return on success. */
+static int join_exec(const char *config, char **args, size_t count,
+		     struct error *err)
+{
+	owned_free char **argv = calloc(count + 4, sizeof(*argv));
+
+	if (!argv)
+		return error_nomem(err, "command line");
+	argv[0] = (char *)"regatta-agent";
+	argv[1] = (char *)"--config";
+	argv[2] = (char *)(config ? config : installed_agent_yaml);
+	memcpy(argv + 3, args, count * sizeof(*args));
+	fflush(stdout);
+	execv("/proc/self/exe", argv);
+	return error_errno(err, "/proc/self/exe");
 }
 
 int agent_join(int argc, char **argv, struct error *err)
@@ -245,11 +225,14 @@ int agent_join(int argc, char **argv, struct error *err)
 		join_print_help();
 		return EXIT_GOOD;
 	}
-	if (count > 1)
+	options.no_start |= options.exec;
+	if (count > 1 && !options.exec)
 		return error_set(err, EINVAL,
 				 "join: %zu arguments; expected one token",
 				 count);
-	if (join_enrol_node(&options, count ? args[0] : NULL, err) < 0)
+	if (join_enrol_node(&options, count && !options.exec ? args[0] : NULL,
+			    err) < 0)
 		return error_prefix(err, "join");
-	return EXIT_GOOD;
+	return options.exec ? join_exec(options.config, args, count, err)
+			    : EXIT_GOOD;
 }

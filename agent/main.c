@@ -5,6 +5,7 @@
 #include "agent/devices/cpu_list.h"
 #include "agent/devices/offered.h"
 #include "agent/docker/engine.h"
+#include "agent/docker/pod_driver.h"
 #include "agent/docker/podman_service.h"
 #include "agent/evidence/snapshot.h"
 #include "agent/join.h"
@@ -204,6 +205,7 @@ static int agent_program_complete(struct program *program, struct error *err)
 	struct agent_settings *settings = &config->settings;
 
 	*settings = program->settings;
+	config->pod = pod_engine_named(settings->engine);
 	if (find_allocation(program, err) < 0 ||
 	    agent_program_find_keys(program, err) < 0 ||
 	    find_policy(program, err) < 0 ||
@@ -230,12 +232,18 @@ static int agent_program_complete(struct program *program, struct error *err)
 	return find_roots(program, err);
 }
 
+/* Does its place end, and the agent with it? */
+static bool agent_is_guest(const struct program *program)
+{
+	return program->config.share || program->config.pod;
+}
+
 /* The process that started us is gone. */
 static void parent_gone(void *arg)
 {
 	const struct program *program = arg;
 
-	if (program->config.share)
+	if (agent_is_guest(program))
 		agent_leave(program->agent);
 	else
 		sd_event_exit(program->loop, EXIT_GOOD);
@@ -248,12 +256,14 @@ static int on_end(sd_event_source *source, const struct signalfd_siginfo *info,
 	return 0;
 }
 
-/* Slurm sends SIGTERM at the end of an allocation. */
+/* Slurm sends SIGTERM at the end of an allocation, the kubelet at that of a
+ * pod.
+ */
 static int leave_at_end(struct program *program, struct error *err)
 {
 	int rc;
 
-	if (!program->config.share)
+	if (!agent_is_guest(program))
 		return 0;
 	signal(SIGTERM, SIG_DFL); /* it was ignored by agent_program_run() */
 	rc = sd_event_add_signal(program->loop, NULL, SIGTERM, on_end, program);
@@ -310,6 +320,8 @@ static struct engine *make_engine(struct program *program, sd_event *loop,
 	const struct agent_settings *settings = &program->settings;
 	char *host = program->engine_host;
 
+	if (program->config.pod)
+		return pod_engine_new(loop, settings->engine, err);
 	if (strcmp(settings->engine, OWN_ENGINE) != 0)
 		return engine_new(loop, settings->engine, engine_tls(settings),
 				  err);
@@ -347,7 +359,7 @@ static int agent_program_serve(struct program *program, struct error *err)
 	code = sd_event_loop(loop);
 	if (code < 0)
 		return error_set(err, -code, "event loop");
-	log_info(program->config.share
+	log_info(agent_is_guest(program)
 			 ? "agent stops tasks=%zu"
 			 : "agent stops; its containers keep running tasks=%zu",
 		 agent_tasks(agent));
@@ -375,7 +387,7 @@ static int agent_program_run(struct program *program, struct error *err)
 		log_set_level(LOG_DEBUG);
 	if (agent_program_complete(program, err) < 0)
 		return -1;
-	if (program->config.share) /* program_begin() then leaves it alone */
+	if (agent_is_guest(program)) /* program_begin() then leaves it alone */
 		signal(SIGTERM, SIG_IGN);
 	program->loop = program_begin(err);
 	code = program->loop ? agent_program_serve(program, err) : -1;

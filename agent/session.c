@@ -184,6 +184,8 @@ void session_task_gone(void *arg, struct task *task)
 	task_table_remove(session->parts->tasks, task);
 	log_info("task removed job=%" PRIu64 " attempt=%u rank=%u", id.job,
 		 id.attempt, id.rank);
+	if (session->parts->config->pod)
+		departure_begin(session->parts->departure);
 	send_or_report(session, MESSAGE_DISCARDED, &message);
 	session->parts->task_gone(session->parts->arg);
 }

@@ -170,6 +170,15 @@
  *
  * `regatta-init empty FOLDER`, run by the agent, removes what is in the folder;
  * `regatta-init count ...` counts what a task keeps (agent/init/count.h).
+ *
+ * In a pod of Kubernetes nothing can be mounted later, so /regatta is a volume
+ * that the containers of the pod share. `regatta-init install FOLDER`, the init
+ * container, puts the program there, and makes the folder "work", which is
+ * mounted where the task's code tree belongs. `regatta-init pod FOLDER`, the
+ * command of the main container, locks FOLDER/INIT_POD_LOCK, waits for the link
+ * FOLDER/out that the agent makes (agent/docker/pod_driver.h), and goes on as
+ * ever. It is not PID 1 there, because the pod shares its PID namespace. It
+ * leaves the SIGTERM of the kubelet to the agent, which has one as well.
  */
 #ifndef AGENT_INIT_INIT_H
 #define AGENT_INIT_INIT_H
@@ -177,6 +186,9 @@
 #define INIT_RUN "--run"
 #define INIT_EMPTY "empty"
 #define INIT_COUNT "count"
+#define INIT_INSTALL "install"
+#define INIT_POD "pod"
+#define INIT_POD_LOCK "main"
 #define INIT_RUN_S 10
 #define INIT_IN "/regatta/in"
 #define INIT_OUT "/regatta/out"

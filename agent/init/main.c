@@ -44,6 +44,7 @@ struct init {
 	bool killed;       /* SIGKILL was sent */
 	bool failed;       /* the record's exit code is settled */
 	bool told;         /* SIGTERM or SIGINT was received */
+	bool in_pod;       /* only the agent of the pod tells it to end */
 	uint32_t running;  /* processes of the command */
 	bool preparing;    /* the prepare command runs */
 	int64_t oom_kills; /* before we began */
@@ -154,22 +155,31 @@ static bool reap(struct init *init)
 	return pid == 0;
 }
 
+/* The end of a pod: a process of another PID namespace has no number here. The
+ * agent is told, too, and stops the command in its time.
+ */
+static bool is_of_kubelet(const struct init *init, const siginfo_t *info)
+{
+	return init->in_pod && info->si_signo == SIGTERM && !info->si_pid;
+}
+
 /* A signal, or 0 when `until` (monotonic ms, 0: never) has come. */
 static int signal_wait(const struct init *init, int64_t until)
 {
 	for (;;) {
 		int64_t left = until - clock_mono_ms();
 		struct timespec time = { 0 };
+		siginfo_t info;
 		int signal;
 
 		left = left < 0 ? 0 : left;
 		time.tv_sec = (time_t)(left / 1000);
 		time.tv_nsec = (long)(left % 1000) * 1000000;
-		signal = sigtimedwait(&init->signals, NULL,
+		signal = sigtimedwait(&init->signals, &info,
 				      until ? &time : NULL);
-		if (signal > 0)
+		if (signal > 0 && !is_of_kubelet(init, &info))
 			return signal;
-		if (errno == EAGAIN)
+		if (signal < 0 && errno == EAGAIN)
 			return 0;
 	}
 }
@@ -587,6 +597,68 @@ static int init_run(struct init *init, const char *in, const char *secrets)
 	return record->exit_code;
 }
 
+/* pod FOLDER: until the agent of the pod starts the task, whose folders it
+ * links into this one. The lock shows the agent which process it is, and that
+ * it lives. false: told to end instead.
+ */
+static bool pod_await(struct init *init, const char *folder, const char *out,
+		      struct error *why)
+{
+	enum { OFTEN_MS = 5 };
+	const struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/" INIT_POD_LOCK, folder);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+	if (fd < 0 || fcntl(fd, F_SETLK, &lock) < 0) {
+		error_errno(why, "%.150s", path);
+		return false;
+	}
+	while (access(out, F_OK) < 0) {
+		int signal = signal_wait(init, clock_mono_ms() + OFTEN_MS);
+
+		if (signal == SIGTERM || signal == SIGINT) {
+			error_set(why, EINTR, "told to end before the start");
+			return false;
+		}
+	}
+	init->in_pod = true;
+	return true;
+}
+
+/* install FOLDER: copy this program there, as regatta-init, ssh and scp; and
+ * make the folder of the code tree.
+ */
+static int init_install(const char *folder)
+{
+	static const char *const names[] = { "regatta-init", "ssh", "scp" };
+	owned(buffer_clear) struct buffer program;
+	char path[PATH_MAX];
+	struct error why;
+
+	buffer_init(&program, 64 << 20);
+	umask(0);
+	snprintf(path, sizeof(path), "%s/bin", folder);
+	if (file_read_any("/proc/self/exe", &program, &why) < 0 ||
+	    file_make_folders(path, 0755, &why) < 0) {
+		init_complain(&why);
+		return EXIT_OURS;
+	}
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(path, sizeof(path), "%s/bin/%s", folder, names[i]);
+		if (file_write(AT_FDCWD, path, program.data, program.size, 0755,
+			       0, &why) < 0) {
+			init_complain(&why);
+			return EXIT_OURS;
+		}
+	}
+	snprintf(path, sizeof(path), "%s/work", folder);
+	if (file_make_folders(path, 0777, &why) < 0)
+		init_complain(&why);
+	return 0;
+}
+
 /* empty FOLDER */
 static int init_empty(const char *path)
 {
@@ -628,6 +700,8 @@ int main(int argc, char **argv)
 	char in[PATH_MAX] = INIT_IN "/start";
 	char out[PATH_MAX] = INIT_OUT;
 	char secrets[PATH_MAX] = INIT_SECRETS;
+	bool pod = argc == 3 && !strcmp(argv[1], INIT_POD);
+	const char *folder = argc > 1 ? argv[1] : NULL;
 	struct error why = { 0 };
 	int code;
 
@@ -639,13 +713,18 @@ int main(int argc, char **argv)
 		return init_empty(argv[2]);
 	if (argc == 5 && !strcmp(argv[1], INIT_COUNT))
 		return count_main(argv[2], argv[3], argv[4]);
+	if (argc == 3 && !strcmp(argv[1], INIT_INSTALL))
+		return init_install(argv[2]);
 	if (argc > 2 && !strcmp(argv[1], INIT_RUN))
 		return tool_run(argv + 2);
-	if (argc > 1) {
-		snprintf(in, sizeof(in), "%s/in/start", argv[1]);
-		snprintf(out, sizeof(out), "%s/out", argv[1]);
-		snprintf(secrets, sizeof(secrets), "%s/secrets", argv[1]);
+	if (pod)
+		folder = argv[2];
+	if (folder) {
+		snprintf(in, sizeof(in), "%s/in/start", folder);
+		snprintf(out, sizeof(out), "%s/out", folder);
 	}
+	if (folder && !pod)
+		snprintf(secrets, sizeof(secrets), "%s/secrets", folder);
 	if (!init) {
 		dprintf(2, "regatta-init: out of memory\n");
 		return EXIT_OURS;
@@ -654,10 +733,11 @@ int main(int argc, char **argv)
 	prctl(PR_SET_DUMPABLE, 0);
 	descriptors_fill();
 	signals_take(init);
-	if (started_mark(init, out, &why) < 0) {
+	if ((pod && !pod_await(init, folder, out, &why)) ||
+	    started_mark(init, out, &why) < 0) {
 		init_complain(&why);
 		/* The agent sees no mark, and looks what is in its way. */
-		if (why.code != EEXIST)
+		if (why.code != EEXIST && !pod)
 			signal_wait(init, clock_mono_ms() + LOOK_MS);
 		free(init);
 		return EXIT_OURS;

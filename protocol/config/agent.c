@@ -33,7 +33,8 @@ static const struct option_rule rules[] = {
 	  .initial = installed_policy_yaml },
 	{ OPTION("engine", OPTION_TEXT, engine, "HOST"),
 	  .help = "container engine; DOCKER_HOST overrides the default; own: "
-		  "the user's own Docker or Podman, started if necessary",
+		  "the user's own Docker or Podman, started if necessary; "
+		  "pod:/DIR: the pod of Kubernetes that the agent runs in",
 	  .initial = OWN_ENGINE_DOCKER,
 	  .variable = "DOCKER_HOST" },
 	{ OPTION("engine-tls", OPTION_PATH, engine_tls, "DIR"),

@@ -1,0 +1,16 @@
+/* local_address.h - where another machine is likely to reach this one.
+ */
+#ifndef PROTOCOL_BASE_LOCAL_ADDRESS_H
+#define PROTOCOL_BASE_LOCAL_ADDRESS_H
+
+#include "protocol/base/error.h"
+
+#define LOCAL_ADDRESS_SIZE 64
+
+/* The local address, as numbers, of a connection to "tcp://HOST:PORT"; of other
+ * endpoints 127.0.0.1. Nothing is sent. EHOSTUNREACH and others.
+ */
+int local_address(const char *endpoint, char address[LOCAL_ADDRESS_SIZE],
+		  struct error *err);
+
+#endif
