@@ -171,7 +171,8 @@ struct profile {
 	size_t driver_count;
 	struct version_rule *sdk;
 	size_t sdk_count;
-	uint32_t devices_per_card; /* 1 where the file says nothing */
+	const char *kubernetes_resource; /* NULL: none, or not known */
+	uint32_t devices_per_card;       /* 1 where the file says nothing */
 	struct chip_rule *chips;
 	size_t chips_count;
 	const struct value *images; /* map of framework to reference, or NULL */

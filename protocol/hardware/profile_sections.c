@@ -575,6 +575,10 @@ static int profile_groups_check(const struct value *value,
 			   pid ? "device, bus_id or uuid" : "pid");
 }
 
+static const struct map_field kubernetes_fields[] = {
+	MAP_FIELD("resource", read_text, profile, kubernetes_resource), { 0 }
+};
+
 static const struct map_field processes_fields[] = {
 	MAP_FIELD("command", read_argv, process_rules, command),
 	MAP_FIELD("from", read_expression, process_rules, from),
@@ -711,6 +715,7 @@ const struct map_field profile_fields[] = {
 	MAP_SAME("versions", versions_fields, NULL),
 	MAP_INSIDE("processes", processes_fields, processes_check, profile,
 		   processes),
+	MAP_SAME("kubernetes", kubernetes_fields, NULL),
 	MAP_FIELD("devices_per_card", read_dies, profile, devices_per_card),
 	MAP_ITEMS("chips", chip_fields, keep_chip, profile, chips),
 	MAP_FIELD("images", read_images, profile, images),

@@ -226,6 +226,28 @@ static const char *or_none(const char *text)
 	return text ? text : "";
 }
 
+/* As their device plugins register it. */
+static const char *resource_of(const char *vendor)
+{
+	static const char *const known[][2] = {
+		{ "amd", "amd.com/gpu" },
+		{ "ascend", "huawei.com/Ascend910" },
+		{ "cambricon", "cambricon.com/mlu" },
+		{ "gaudi", "habana.ai/gaudi" },
+		{ "hygon", "hygon.com/dcu" },
+		{ "iluvatar", "iluvatar.com/gpu" },
+		{ "kunlunxin", "kunlunxin.com/xpu" },
+		{ "metax", "metax-tech.com/gpu" },
+		{ "mthreads", "mthreads.com/gpu" },
+		{ "nvidia", "nvidia.com/gpu" },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strcmp(known[i][0], vendor))
+			return known[i][1];
+	return "";
+}
+
 static bool has_class(const struct profile *profile, const char *class)
 {
 	const struct strings *classes = &profile->discover.pci_classes;
@@ -269,6 +291,9 @@ static void test_vendors(const struct profiles *profiles)
 		   "%s has its runtime", name);
 		is(or_none(container->cdi), vendors[i].cdi,
 		   "%s has its CDI kind", name);
+		is(or_none(profile->kubernetes_resource),
+		   resource_of(vendors[i].vendor),
+		   "%s has the resource of its device plugin", name);
 		is(or_none(container->selector.name), vendors[i].selector,
 		   "%s has its selector", name);
 		is(visible(profile, text, sizeof(text)), vendors[i].visible,
