@@ -582,6 +582,7 @@ static int open_jobs(struct controller *controller,
 		.key = &controller->keys.current,
 		.former = &controller->keys.former,
 		.node_lost_ms = config->node_lost_ms,
+		.pods = config->pods,
 	};
 
 	controller->jobs = jobs_new(&with, err);

@@ -19,6 +19,7 @@ struct controller_config {
 	const char *images; /* folder of models, frameworks, vendors */
 	uint64_t
 		node_lost_ms; /* disconnected so long, a node loses its tasks */
+	bool pods;            /* jobs_config.pods */
 	struct keep keep;
 	struct http_config web; /* its address NULL: no web pages */
 	struct key key;         /* the controller's own */

@@ -47,6 +47,7 @@ static int main_complete_config(const struct controller_settings *settings,
 	config->state = settings->state;
 	config->images = settings->images;
 	config->node_lost_ms = settings->node_lost * 1000;
+	config->pods = settings->pods;
 	config->web = (struct http_config){
 		.address = settings->web,
 		.certificate = settings->web_certificate,

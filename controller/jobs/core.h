@@ -43,6 +43,7 @@ struct jobs {
 	struct sweep_images *images;
 	struct sweep_logins *logins;
 	uint64_t node_lost_ms;
+	bool pods;
 	struct queue *queue;
 	bool draining; /* no new attempt begins */
 	/* dependencies.c: jobs whose dependencies must be checked. */

@@ -42,6 +42,20 @@ static void job_free(struct job *job)
 }
 OWNED_POINTER(struct job, job_free)
 
+/* The labels that its nodes must have; NULL: none, or out of memory. */
+static char *job_labels(const struct jobs *jobs, uint64_t id,
+			const char *labels)
+{
+	char *text = NULL;
+
+	if (!jobs->pods)
+		return labels ? strdup(labels) : NULL;
+	return asprintf(&text, "%s%sjob=%" PRIu64, labels ? labels : "",
+			labels ? "," : "", id) < 0
+		       ? NULL
+		       : text;
+}
+
 static struct job *job_new(struct jobs *jobs, uint64_t id, uint64_t sweep,
 			   uint64_t cell_index, const struct job_spec *spec,
 			   struct error *err)
@@ -54,10 +68,9 @@ static struct job *job_new(struct jobs *jobs, uint64_t id, uint64_t sweep,
 	job->shape.vendor = strdup(spec->vendor);
 	if (spec->measure.chip)
 		job->shape.chip = strdup(spec->measure.chip);
-	if (spec->labels)
-		job->shape.labels = strdup(spec->labels);
+	job->shape.labels = job_labels(jobs, id, spec->labels);
 	if (!job->shape.vendor || !job->shape.chip != !spec->measure.chip ||
-	    !job->shape.labels != !spec->labels)
+	    !job->shape.labels != !(spec->labels || jobs->pods))
 		return error_null(error_nomem(err, "job"));
 	if (dependencies_init(job, spec, err) < 0)
 		return NULL;

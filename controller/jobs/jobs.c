@@ -60,6 +60,7 @@ struct jobs *jobs_new(const struct jobs_config *config, struct error *err)
 	jobs->catalog = config->catalog;
 	jobs->failures = config->failures;
 	jobs->node_lost_ms = config->node_lost_ms;
+	jobs->pods = config->pods;
 	TAILQ_INIT(&jobs->due);
 	TAILQ_INIT(&jobs->ended);
 	TAILQ_INIT(&jobs->races_due);

@@ -35,6 +35,7 @@ struct jobs_config {
 	const struct key *key;    /* the controller's own; NULL: no logins */
 	const struct key *former; /* the previous one; without a secret: none */
 	uint64_t node_lost_ms;    /* disconnected for so long, a node is lost */
+	bool pods; /* a job runs only on nodes with the label job=NUMBER */
 };
 
 /* Empty; jobs_load() follows. */

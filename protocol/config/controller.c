@@ -67,6 +67,10 @@ static const struct option_rule rules[] = {
 	  .help = "then exit at once, and keep the jobs for the next "
 		  "controller",
 	  .places = OPTION_LINE_ONLY },
+	{ OPTION("pods", OPTION_FLAG, pods, NULL),
+	  .help = "run a job only on nodes that have its number as the label "
+		  "job",
+	  .places = OPTION_LINE_ONLY },
 	CONFIG_COMMON_RULES(controller_settings),
 };
 /* clang-format on */

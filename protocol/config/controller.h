@@ -15,6 +15,7 @@ struct controller_settings {
 	const char *images;
 	const char *endpoint_file;
 	bool keep_jobs;
+	bool pods;
 	const char *web; /* NULL: none */
 	const char *web_certificate;
 	const char *web_key;
