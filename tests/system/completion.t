@@ -146,7 +146,7 @@ of_help()
 	} | line_of
 }
 
-commands=$(regatta --help | sed -n '/^usage/,/^Start/s/^  \([a-z]*\) .*/\1/p')
+commands=$(regatta --help | sed -n '/^usage/,/^Start/s/^  \([a-z0-9]*\) .*/\1/p')
 for shell in "bash --norc --noprofile -i" "zsh -f -i" fish; do
 	name=${shell%% *}
 	[[ $name == fish ]] || must open "$shell"

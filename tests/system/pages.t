@@ -34,7 +34,7 @@ done
 
 # The commands of regatta: each is in the page, with all of its options.
 page=$ROOT/controller/cli/regatta.1
-commands=$(regatta --help | sed -n '/^usage/,/^Start/s/^  \([a-z]*\) .*/\1/p')
+commands=$(regatta --help | sed -n '/^usage/,/^Start/s/^  \([a-z0-9]*\) .*/\1/p')
 ok '(($(wc -w <<<"$commands") > 15))' "the help lists commands"
 missing=
 for command in $commands; do

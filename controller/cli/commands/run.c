@@ -1,5 +1,6 @@
 /* run.c - run: runs a sweep with a controller and agents of its own.
  */
+#include "controller/cli/commands/run.h"
 #include "controller/cli/command.h"
 #include "controller/cli/commands/fetch.h"
 #include "controller/cli/commands/gate.h"
@@ -191,6 +192,9 @@ static int await_node(struct run *run, struct error *err)
 	size_t wanted = allocation ? allocation->nodes.count : 1;
 	uint64_t since = 0;
 	bool looked = allocation;
+
+	if (run->setup.config.guest)
+		return 0; /* a node comes with its job */
 
 	while (clock_mono_ms() < end) {
 		owned(answer_clear) struct answer answer = { 0 };
@@ -505,7 +509,9 @@ static int keep_serving(struct run *run, struct error *err)
 static void tell_how_on(const struct run *run)
 {
 	cli_say(run->cli, "continue with: regatta %s --resume %s",
-		run->setup.config.allocation ? "slurm" : "run",
+		run->setup.config.guest        ? "k8s"
+		: run->setup.config.allocation ? "slurm"
+					       : "run",
 		run->setup.folder.path);
 }
 
@@ -617,7 +623,7 @@ static int run_begin(struct run *run, struct error *err)
 	return run->setup.follows ? run_follow(run, err) : run_sweep(run, err);
 }
 
-static int run_command(struct cli *cli, struct error *err)
+int run_command(struct cli *cli, struct error *err)
 {
 	owned(run_clear) struct run run = { .cli = cli };
 	owned(interrupts_clear) struct interrupts interrupts = { 0 };

@@ -94,12 +94,16 @@ static void controller_args(struct daemons *daemons, char **args)
 	size_t n = 1;
 
 	snprintf(daemons->listen, sizeof(daemons->listen), "tcp://%s:*",
-		 allocation ? allocation->address : "127.0.0.1");
+		 config->address ? config->address
+		 : allocation    ? allocation->address
+				 : "127.0.0.1");
 	snprintf(daemons->numbers[0], 16, "%d", daemons->a[0]);
 	args[0] = (char *)config->controller;
 	n = daemon_options_append(args, n, OPTIONS(options));
 	if (allocation)
 		args[n++] = (char *)"--keep-jobs";
+	if (config->guest)
+		args[n++] = (char *)"--pods";
 	args[n] = NULL;
 }
 
@@ -126,6 +130,19 @@ static void srun_args(struct daemons *daemons, char **args)
 		args[n++] = (char *)allocation_srun[i];
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		args[n++] = (char *)words[i];
+	args[n] = NULL;
+}
+
+static void guest_args(struct daemons *daemons, char **args)
+{
+	const char *const words[] = {
+		daemons->config.guest, "k8s",     "--serve",
+		daemons->numbers[1],   "--state", daemons->config.folder->path,
+	};
+	size_t n = 0;
+
+	for (; n < sizeof(words) / sizeof(words[0]); n++)
+		args[n] = (char *)words[n];
 	args[n] = NULL;
 }
 
@@ -158,6 +175,10 @@ static void agent_args(struct daemons *daemons, char **args)
 	snprintf(daemons->numbers[2], 16, "%u", config->devices);
 	if (config->allocation) {
 		srun_args(daemons, args);
+		return;
+	}
+	if (config->guest) {
+		guest_args(daemons, args);
 		return;
 	}
 	args[0] = (char *)config->agent;
@@ -460,8 +481,8 @@ struct daemons *daemons_new(sd_event *loop, const struct daemons_config *config,
 	};
 	daemons->agent = (struct child){
 		.daemons = daemons,
-		.name = "regatta-agent",
-		.log = "agent.log",
+		.name = config->guest ? "regatta k8s" : "regatta-agent",
+		.log = config->guest ? "k8s.log" : "agent.log",
 		.args = agent_args,
 	};
 	if (daemons_begin(daemons, err) < 0)
@@ -496,7 +517,9 @@ static void end_child(struct daemons *daemons, struct child *child)
 	if (!child->pid)
 		return;
 	kill(child->pid, SIGTERM);
-	if (wait_for_end(daemons, child, DAEMONS_STOP_MS))
+	if (wait_for_end(daemons, child,
+			 daemons->config.guest ? DAEMONS_GUEST_MS
+					       : DAEMONS_STOP_MS))
 		return;
 	kill(child->pid, SIGKILL);
 	wait_for_end(daemons, child, DAEMONS_STOP_MS);

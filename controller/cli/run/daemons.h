@@ -28,6 +28,7 @@
 #define DAEMONS_STARTS 6
 #define DAEMONS_READY_MS 15000 /* until the controller listens */
 #define DAEMONS_STOP_MS 10000  /* from SIGTERM to SIGKILL */
+#define DAEMONS_GUEST_MS 90000 /* the same, until all pods are gone */
 #define DAEMONS_LEAVE_MS 30000 /* until the agents of an allocation ended */
 
 /* All borrowed until daemons_free(). */
@@ -49,7 +50,13 @@ struct daemons_config {
 	 * user on each node.
 	 */
 	const struct allocation *allocation;
-	bool follows; /* only agents: another allocation leads */
+	/* NULL: no. Else the child is this program, as the guest of Kubernetes
+	 * (controller/cli/k8s/pods.h), instead of an agent.
+	 */
+	const char *guest;
+	const char *address; /* of the controller; NULL: 127.0.0.1, or the
+				allocation's */
+	bool follows;        /* only agents: another allocation leads */
 	/* If it becomes true (in a signal's callback), waiting ends. */
 	const bool *interrupted;
 	/* If a child dies too often, say() gets the last lines of its log, then

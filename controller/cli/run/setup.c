@@ -33,7 +33,7 @@ static int note_cell(struct run_setup *run, struct sweep *sweep, size_t cell,
 				 "'%.40s'; expected one, because this machine "
 				 "is one node",
 				 run->input.name, run->vendor, spec.vendor);
-	if (spec.labels)
+	if (spec.labels && !setup_options_given(run->cli)->k8s)
 		return error_set(err, EINVAL,
 				 "%.80s: labels: '%.60s' is not valid here; "
 				 "expected none, because this machine has no "
@@ -80,7 +80,8 @@ static int check_sweep(struct run_setup *run, struct error *err)
 				 "at most %zu, the nodes of the allocation",
 				 run->input.name, totals->nodes_max,
 				 allocation->nodes.count);
-	if (!allocation && totals->nodes_max > 1)
+	if (!allocation && !setup_options_given(run->cli)->k8s &&
+	    totals->nodes_max > 1)
 		return error_set(err, EINVAL,
 				 "%.80s: nodes: the sweep needs %u; expected "
 				 "1, because this machine is one node; use "
@@ -161,9 +162,15 @@ static int find_parts(struct run_setup *run, struct error *err)
 	/* Other nodes use their own engine. */
 	if (config->allocation)
 		config->engine = options->engine;
+	if (options->k8s && !realpath("/proc/self/exe", run->guest))
+		return error_errno(err, "/proc/self/exe");
+	config->guest = options->k8s ? run->guest : NULL;
+	config->address = options->address;
 	if (setup_find_credentials(run, err) < 0)
 		return -1;
-	return config->allocation ? 0 : probe_engine(config->engine, err);
+	return config->allocation || config->guest
+		       ? 0
+		       : probe_engine(config->engine, err);
 }
 
 /* A resumed run uses the engine, images and credentials of its start, unless
@@ -188,6 +195,9 @@ static int save_choices(struct run_setup *run, struct error *err)
 	if (options->common.registry_auth &&
 	    realpath(run->credentials, credentials))
 		cJSON_AddStringToObject(choices, "registry_auth", credentials);
+	if (options->k8s)
+		cJSON_AddItemToObject(choices, "k8s",
+				      cJSON_Duplicate(options->k8s, true));
 	return folder_save_choices(&run->folder, choices, err);
 }
 
@@ -203,6 +213,8 @@ static int recall_choices(struct run_setup *run, struct error *err)
 
 	if (folder_choices(&run->folder, &run->choices, err) < 0)
 		return -1;
+	if (!options->k8s)
+		options->k8s = cJSON_GetObjectItem(run->choices, "k8s");
 	/* Another engine has certificates of its own. */
 	for (size_t i = options->engine ? 2 : 0; i < 5; i++) {
 		if (!*known[i])

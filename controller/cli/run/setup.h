@@ -23,6 +23,8 @@ struct run_options {
 	bool slurm;
 	bool join;
 	const char *notify;
+	const cJSON *k8s;    /* the guest's choices (pods.h); NULL: no pods */
+	const char *address; /* of the controller, for its pods */
 };
 
 /* Must be zeroed before run_setup_open(). */
@@ -35,6 +37,7 @@ struct run_setup {
 	int outcome;  /* the exit code of an ended sweep; -1: not ended */
 	struct daemons_config config; /* points to members of this struct */
 	char paths[4][PATH_MAX];      /* of the programs, and of the images */
+	char guest[PATH_MAX];         /* of this program */
 	char credentials[PATH_MAX];
 	cJSON *choices; /* of an earlier run in the folder, or NULL */
 	char vendor[64];

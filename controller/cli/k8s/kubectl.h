@@ -1,0 +1,25 @@
+/* kubectl.h - runs the kubectl of this machine, with every way to log in that
+ * it has.
+ */
+#ifndef CONTROLLER_CLI_K8S_KUBECTL_H
+#define CONTROLLER_CLI_K8S_KUBECTL_H
+
+#include "protocol/base/buffer.h"
+#include "protocol/base/strings.h"
+
+#include <cjson/cJSON.h>
+
+#define KUBECTL_MS 60000
+#define KUBECTL_OUTPUT_MAX ((size_t)16 << 20)
+
+/* Run `kubectl OPTIONS WORDS`; words end in NULL. text: gets its output, and is
+ * initialized here. ENOENT: there is no kubectl; EIO: the text quotes it.
+ */
+int kubectl_run(const struct strings *options, const char *const *words,
+		struct buffer *text, struct error *err);
+
+/* The same with `-o json`. The caller deletes *answer. EPROTO: no JSON. */
+int kubectl_json(const struct strings *options, const char *const *words,
+		 cJSON **answer, struct error *err);
+
+#endif

@@ -1,0 +1,55 @@
+/* manifest.h - what `regatta k8s` creates in a namespace, as JSON: a Job for
+ * each attempt of a job, and its Secret. Pure.
+ *
+ * A pod has an init container that puts regatta-init into a volume, the main
+ * container with the benchmark's image, whose command is regatta-init, and the
+ * agent (agent/docker/pod_driver.h). It needs no rights: no privileges, no
+ * hostPath, no service account. Sources: Kubernetes API, batch/v1 Job, v1 Pod,
+ * v1 Secret, as they are from 1.20 to today.
+ */
+#ifndef CONTROLLER_CLI_K8S_MANIFEST_H
+#define CONTROLLER_CLI_K8S_MANIFEST_H
+
+#include "protocol/base/error.h"
+#include "protocol/message/spec.h"
+
+#include <cjson/cJSON.h>
+
+#define MANIFEST_RUN "regatta/run" /* labels of everything that is created */
+#define MANIFEST_JOB "regatta/job"
+#define MANIFEST_NAME_SIZE 64
+#define MANIFEST_TOKEN "token" /* the key of the Secret */
+
+/* What all Jobs of a run have in common. Texts are borrowed. */
+struct manifest_run {
+	const char *cluster;  /* names the run: its folder's label */
+	const char *image;    /* with regatta-agent and regatta-init */
+	const char *resource; /* extended resource of the vendor's devices, such
+				 as nvidia.com/gpu; NULL: none */
+	const char *queue;    /* of Kueue; NULL: it is not there */
+	bool host_network;
+	const cJSON *site; /* merged into the pod template; or NULL */
+};
+
+/* "regatta-<8 digits>-<job>-<attempt>": also how the names of its pods begin.
+ */
+void manifest_name(const char *cluster, uint64_t job, uint32_t attempt,
+		   char name[MANIFEST_NAME_SIZE]);
+
+/* The job and attempt of such a name, or of a pod's. False: of another run. */
+bool manifest_of(const char *cluster, const char *name, uint64_t *job,
+		 uint32_t *attempt);
+
+/* The caller deletes them. NULL: out of memory, or the spec cannot be a pod. */
+cJSON *manifest_job(const struct manifest_run *run, const struct job_spec *spec,
+		    uint64_t job, uint32_t attempt, struct error *err);
+/* owner: the Job as the API server created it; the Secret goes with it. */
+cJSON *manifest_secret(const cJSON *owner, const char *token,
+		       struct error *err);
+
+/* Merge `from` into `to`: objects by their members; lists by the mountPath or
+ * name of their items; what else is in `from` replaces what is in `to`.
+ */
+void manifest_merge(cJSON *to, const cJSON *from);
+
+#endif

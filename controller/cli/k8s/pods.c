@@ -1,0 +1,454 @@
+/* pods.c - keeps a Job of Kubernetes for each job of a run that waits for
+ * nodes, and removes it once the job is over.
+ */
+#include "controller/cli/k8s/pods.h"
+#include "controller/cli/k8s/kubectl.h"
+#include "controller/cli/k8s/manifest.h"
+#include "controller/cli/run/session.h"
+#include "controller/sweep/sweep.h"
+#include "protocol/base/clock.h"
+#include "protocol/base/file.h"
+#include "protocol/base/parent_watch.h"
+#include "protocol/base/program.h"
+#include "protocol/message/json_get.h"
+#include "protocol/message/reply_jobs.h"
+#include "protocol/message/reply_nodes.h"
+#include "protocol/message/state.h"
+#include "protocol/wire/join.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+#include <time.h>
+
+#define TURN_MS 200   /* between looks at the run's jobs */
+#define PODS_MS 2000  /* between looks at pods that do not start */
+#define AGAIN_MS 5000 /* after a call that failed */
+#define TOKEN_S 86400 /* a Job may wait long for its pods */
+#define TOKEN_SPARE 2 /* pods that replace deleted ones */
+#define END_S "60s"   /* for all pods to be gone */
+
+/* A Job of ours. */
+struct pod_job {
+	uint64_t job;
+	uint32_t attempt;
+	uint32_t nodes; /* 0: an earlier guest created it */
+	bool wanted;    /* its attempt is not over */
+	bool waits;     /* the attempt has no nodes yet */
+	char said[240]; /* the last detail */
+	TAILQ_ENTRY(pod_job) next;
+};
+
+struct pods {
+	struct cli *cli;
+	struct session session;
+	cJSON *choices;
+	struct strings kubectl; /* its options */
+	struct manifest_run run;
+	size_t at_once;
+	bool adopted;
+	bool ending;
+	int64_t look_at;  /* at pods; monotonic ms */
+	int64_t again_at; /* after a failure */
+	TAILQ_HEAD(, pod_job) jobs;
+};
+
+static void pods_clear(struct pods *pods)
+{
+	struct pod_job *job;
+
+	while ((job = TAILQ_FIRST(&pods->jobs))) {
+		TAILQ_REMOVE(&pods->jobs, job, next);
+		free(job);
+	}
+	session_clear(&pods->session);
+	strings_clear(&pods->kubectl);
+	cJSON_Delete(pods->choices);
+}
+OWNED_VALUE(struct pods, pods_clear)
+
+/* Our Jobs. */
+
+static struct pod_job *pods_find(const struct pods *pods, uint64_t job,
+				 uint32_t attempt)
+{
+	struct pod_job *item;
+
+	TAILQ_FOREACH(item, &pods->jobs, next)
+	if (item->job == job && item->attempt == attempt)
+		return item;
+	return NULL;
+}
+
+static struct pod_job *pods_add(struct pods *pods, uint64_t job,
+				uint32_t attempt, struct error *err)
+{
+	struct pod_job *item = calloc(1, sizeof(*item));
+
+	if (!item)
+		return error_null(error_nomem(err, "pods"));
+	item->job = job;
+	item->attempt = attempt;
+	item->wanted = true;
+	TAILQ_INSERT_TAIL(&pods->jobs, item, next);
+	return item;
+}
+
+/* Those that an earlier guest of this run has left. */
+static int pods_adopt(struct pods *pods, struct error *err)
+{
+	const char *const words[] = { "get", "jobs", "-l", NULL,
+				      "-o",  "json", NULL };
+	const char *list[7];
+	owned(cJSON_Delete) cJSON *answer = NULL;
+	char label[128];
+	const cJSON *item;
+
+	memcpy(list, words, sizeof(list));
+	snprintf(label, sizeof(label), MANIFEST_RUN "=%s", pods->run.cluster);
+	list[3] = label;
+	if (pods->adopted)
+		return 0;
+	if (kubectl_json(&pods->kubectl, list, &answer, err) < 0)
+		return -1;
+	pods->adopted = true;
+	cJSON_ArrayForEach(item, json_get(answer, "items"))
+	{
+		uint64_t job;
+		uint32_t attempt;
+
+		if (manifest_of(pods->run.cluster,
+				json_get_text_or_empty(json_get(item,
+								"metadata"),
+						       "name"),
+				&job, &attempt) &&
+		    !pods_add(pods, job, attempt, err))
+			return -1;
+	}
+	return 0;
+}
+
+/* Write the object to a file of the run, and create it. */
+static int pods_create(struct pods *pods, const cJSON *object, const char *file,
+		       cJSON **answer, struct error *err)
+{
+	char path[PATH_MAX];
+	const char *const words[] = {
+		"create", "-f", path, "-o", "json", NULL
+	};
+	owned_free char *text = cJSON_Print(object);
+
+	folder_file(&pods->session.folder, file, path);
+	if (!text)
+		return error_nomem(err, "manifest");
+	if (file_write(AT_FDCWD, path, text, strlen(text), 0600, 0, err) < 0)
+		return -1;
+	return kubectl_json(&pods->kubectl, words, answer, err);
+}
+
+/* A token with which so many agents can join. */
+static int pods_token(struct pods *pods, uint32_t nodes,
+		      char text[JOIN_TOKEN_MAX], struct error *err)
+{
+	owned(answer_clear) struct answer answer = { 0 };
+	struct join_token token = { 0 };
+	struct message_token message = {
+		.public = token.public,
+		.role = (char *)role_name(ROLE_AGENT),
+		.uses = nodes + TOKEN_SPARE,
+		.for_s = TOKEN_S,
+	};
+	struct key key;
+
+	if (key_generate(&key, "token", ROLE_JOINER, err) < 0 ||
+	    folder_endpoint(&pods->session.folder, token.endpoint, err) < 0)
+		return -1;
+	memcpy(token.server_public, pods->session.folder.controller.public,
+	       KEY_TEXT_SIZE);
+	memcpy(token.public, key.public, KEY_TEXT_SIZE);
+	memcpy(token.secret, key.secret, KEY_TEXT_SIZE);
+	if (client_call(pods->session.client, MESSAGE_TOKEN, &message, &answer,
+			err) < 0)
+		return -1;
+	return join_token_text(&token, text, err);
+}
+
+static int pods_give_keys(struct pods *pods, const cJSON *owner, uint32_t nodes,
+			  struct error *err)
+{
+	owned(cJSON_Delete) cJSON *secret = NULL, *answer = NULL;
+	char token[JOIN_TOKEN_MAX];
+
+	if (pods_token(pods, nodes, token, err) < 0)
+		return -1;
+	secret = manifest_secret(owner, token, err);
+	return secret ? pods_create(pods, secret, "secret.json", &answer, err)
+		      : -1;
+}
+
+static int pods_delete(struct pods *pods, const struct pod_job *job,
+		       struct error *err)
+{
+	owned(buffer_clear) struct buffer text = { 0 };
+	char name[MANIFEST_NAME_SIZE];
+	const char *const words[] = { "delete",       "job",
+				      name,           "--ignore-not-found",
+				      "--wait=false", NULL };
+
+	manifest_name(pods->run.cluster, job->job, job->attempt, name);
+	return kubectl_run(&pods->kubectl, words, &text, err);
+}
+
+static int pods_begin(struct pods *pods, const struct job_info *info,
+		      struct error *err)
+{
+	struct message_query query = { .what = QUERY_JOB, .id = info->job };
+	owned(answer_clear) struct answer reply = { 0 };
+	owned(job_spec_clear) struct job_spec spec = { 0 };
+	owned(cJSON_Delete) cJSON *job = NULL, *made = NULL;
+	struct pod_job *item;
+
+	if (client_query(pods->session.client, &query, &reply, err) < 0 ||
+	    codec_from_other(&job_spec_schema,
+			     ((const struct reply_job *)reply.reply)->job.spec,
+			     &spec, err) < 0)
+		return -1;
+	job = manifest_job(&pods->run, &spec, info->job, info->attempt, err);
+	if (!job || pods_create(pods, job, "job.json", &made, err) < 0)
+		return -1;
+	item = pods_add(pods, info->job, info->attempt, err);
+	if (!item)
+		return -1;
+	item->nodes = info->nodes;
+	cli_say(pods->cli, "created %s",
+		json_get_text_or_empty(json_get(made, "metadata"), "name"));
+	if (pods_give_keys(pods, made, info->nodes, err) == 0)
+		return 0;
+	pods_delete(pods, item, NULL);
+	TAILQ_REMOVE(&pods->jobs, item, next);
+	free(item);
+	return -1;
+}
+
+/* The jobs of the run. */
+
+/* It waits for nodes, not for its turn or for other jobs. */
+static bool pods_lacks_nodes(const struct job_info *info)
+{
+	return job_state_from(info->state) == JOB_QUEUED && info->waits &&
+	       !strncmp(info->waits, "needs ", 6);
+}
+
+static int pods_see_job(struct pods *pods, const struct job_info *info,
+			size_t *open, struct error *err)
+{
+	struct pod_job *item = pods_find(pods, info->job, info->attempt);
+	bool over = job_state_final(job_state_from(info->state));
+
+	if (item) {
+		item->wanted = !over || !info->removed;
+		item->waits = job_state_from(info->state) == JOB_QUEUED;
+		*open += item->wanted;
+		return 0;
+	}
+	if (!pods_lacks_nodes(info) || *open >= pods->at_once)
+		return 0;
+	++*open;
+	return pods_begin(pods, info, err);
+}
+
+/* The agents of a Job that is gone. */
+static void pods_forget_nodes(struct pods *pods, const struct rows *nodes,
+			      const struct pod_job *of)
+{
+	for (size_t i = 0; i < nodes->count; i++) {
+		const struct node_info *node = rows_at(nodes, i);
+		struct message_revoke message = { .kind = (char *)"node",
+						  .name = node->name,
+						  .force = true };
+		owned(answer_clear) struct answer answer = { 0 };
+		uint64_t job;
+		uint32_t attempt;
+
+		if (manifest_of(pods->run.cluster, node->name, &job,
+				&attempt) &&
+		    job == of->job && attempt == of->attempt)
+			client_call(pods->session.client, MESSAGE_REVOKE,
+				    &message, &answer, NULL);
+	}
+}
+
+/* Remove the Jobs whose attempt is over. */
+static int pods_sweep(struct pods *pods, const struct rows *nodes,
+		      struct error *err)
+{
+	struct pod_job *item, *next;
+
+	for (item = TAILQ_FIRST(&pods->jobs); item; item = next) {
+		next = TAILQ_NEXT(item, next);
+		if (item->wanted)
+			continue;
+		if (pods_delete(pods, item, err) < 0)
+			return -1;
+		pods_forget_nodes(pods, nodes, item);
+		TAILQ_REMOVE(&pods->jobs, item, next);
+		free(item);
+	}
+	return 0;
+}
+
+static int pods_see_jobs(struct pods *pods, struct error *err)
+{
+	owned(rows_clear) struct rows jobs = { 0 };
+	struct pod_job *item;
+	size_t open = 0;
+
+	if (client_rows(pods->session.client, QUERY_JOBS, 0, "job", &jobs,
+			err) < 0)
+		return -1;
+	TAILQ_FOREACH(item, &pods->jobs, next)
+	item->wanted = false;
+	for (size_t i = 0; i < jobs.count; i++)
+		if (pods_see_job(pods, rows_at(&jobs, i), &open, err) < 0)
+			return -1;
+	return 0;
+}
+
+/* An agent has come: label it for its job. */
+static int pods_welcome(struct pods *pods, const struct node_info *node,
+			const struct pod_job *item, struct error *err)
+{
+	owned(answer_clear) struct answer answer = { 0 };
+	owned(cJSON_Delete) cJSON *labels = cJSON_CreateObject();
+	struct message_label message = { .node = node->name, .labels = labels };
+	char job[24];
+
+	snprintf(job, sizeof(job), "%" PRIu64, item->job);
+	if (!cJSON_AddStringToObject(labels, "job", job))
+		return error_nomem(err, "labels");
+	return client_call(pods->session.client, MESSAGE_LABEL, &message,
+			   &answer, err);
+}
+
+static int pods_see_nodes(struct pods *pods, struct error *err)
+{
+	owned(rows_clear) struct rows nodes = { 0 };
+
+	if (client_rows(pods->session.client, QUERY_NODES, 0, NULL, &nodes,
+			err) < 0)
+		return -1;
+	for (size_t i = 0; i < nodes.count; i++) {
+		const struct node_info *node = rows_at(&nodes, i);
+		const struct pod_job *item;
+		uint64_t job;
+		uint32_t attempt;
+
+		if (strcmp(node->state, "up") != 0 ||
+		    json_get(node->labels, "job") ||
+		    !manifest_of(pods->run.cluster, node->name, &job, &attempt))
+			continue;
+		item = pods_find(pods, job, attempt);
+		if (item && item->wanted &&
+		    pods_welcome(pods, node, item, err) < 0)
+			return -1;
+	}
+	return pods_sweep(pods, &nodes, err);
+}
+
+/* Its end. */
+
+static int pods_told(sd_event_source *source,
+		     const struct signalfd_siginfo *info, void *arg)
+{
+	struct pods *pods = arg;
+
+	pods->ending = true;
+	client_interrupt(pods->session.client);
+	return 0;
+}
+
+static void pods_orphaned(void *arg)
+{
+	pods_told(NULL, NULL, arg);
+}
+
+/* Whatever the run has created, also before this guest began. */
+static int pods_remove_all(struct pods *pods, struct error *err)
+{
+	owned(buffer_clear) struct buffer text = { 0 };
+	char label[128];
+	const char *const words[] = {
+		"delete", "jobs,secrets",         "-l",
+		label,    "--cascade=foreground", "--timeout=" END_S,
+		NULL
+	};
+
+	snprintf(label, sizeof(label), MANIFEST_RUN "=%s", pods->run.cluster);
+	return kubectl_run(&pods->kubectl, words, &text, err);
+}
+
+static void pods_pause(struct pods *pods, int64_t ms)
+{
+	sd_event *loop = client_loop(pods->session.client);
+	int64_t until = clock_mono_ms() + ms, now;
+
+	while (!pods->ending && (now = clock_mono_ms()) < until)
+		sd_event_run(loop, (uint64_t)(until - now) * 1000);
+}
+
+static int pods_open(struct pods *pods, struct error *err)
+{
+	const cJSON *from, *item;
+
+	if (session_open(&pods->session, pods->cli, err) < 0 ||
+	    folder_choices(&pods->session.folder, &pods->choices, err) < 0)
+		return -1;
+	from = json_get(pods->choices, "k8s");
+	pods->run = (struct manifest_run){
+		.cluster = pods->session.folder.cluster,
+		.image = json_get_text_or_empty(from, "image"),
+		.resource = json_get_text(from, "resource"),
+		.queue = json_get_text(from, "queue"),
+		.host_network = cJSON_IsTrue(json_get(from, "host_network")),
+		.site = json_get(from, "site"),
+	};
+	item = json_get(from, "at_once");
+	pods->at_once = cJSON_IsNumber(item) ? (size_t)item->valuedouble : 1;
+	cJSON_ArrayForEach(item, json_get(from, "kubectl"))
+	{
+		if (strings_add(&pods->kubectl, cJSON_GetStringValue(item),
+				err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int pods_serve(struct cli *cli, int parent_fd, struct error *err)
+{
+	owned(pods_clear) struct pods pods = { .cli = cli };
+	owned(interrupts_clear) struct interrupts interrupts = { 0 };
+	sd_event *loop;
+
+	TAILQ_INIT(&pods.jobs);
+	if (pods_open(&pods, err) < 0)
+		return -1;
+	loop = client_loop(pods.session.client);
+	if (interrupts_init(&interrupts, loop, pods_told, &pods, err) < 0 ||
+	    parent_watch_start(loop, parent_fd, pods_orphaned, &pods, err) < 0)
+		return -1;
+	while (!pods.ending) {
+		struct error why;
+		bool good = pods_adopt(&pods, &why) == 0 &&
+			    pods_see_jobs(&pods, &why) == 0 &&
+			    pods_see_nodes(&pods, &why) == 0;
+
+		if (!good && why.code != EINTR)
+			cli_say(cli, "%s", why.text);
+		pods_pause(&pods, good ? TURN_MS : AGAIN_MS);
+	}
+	return pods_remove_all(&pods, err) < 0 ? -1 : EXIT_GOOD;
+}

@@ -1,0 +1,85 @@
+#!/bin/bash
+# kubectl.sh - a kubectl whose cluster is this machine: for tests of `regatta
+# k8s` that need no Kubernetes. A pod is its two processes, whose /regatta,
+# /agent and /keys are below $FAKE_CLUSTER/pods/NAME; its image is this machine.
+# shellcheck disable=SC2016 # jq's variables
+set -u
+cd "$FAKE_CLUSTER" || exit 1
+mkdir -p jobs pods secrets gone
+
+pod_start() { # NAME JOB-FILE
+	local pod=$FAKE_CLUSTER/pods/$1 job=$2 words
+	mkdir -p "$pod"/{regatta,agent}
+	ln -sfn "$FAKE_CLUSTER/secrets/$(jq -r .metadata.name "$job")" "$pod/keys"
+	argv() { # which container
+		jq -r --arg pod "$pod" --arg name "$1" '.spec.template.spec |
+			(.initContainers + .containers)[] | select(.name == $name) |
+			.command[] | sub("(?<a>^|:)/(?<b>regatta|agent|keys)";
+				"\(.a)\($pod)/\(.b)") | gsub("\\$\\(POD\\)"; $pod | split("/") | last)' "$job"
+	}
+	mapfile -t words < <(argv install)
+	"$REGATTA_BUILD/${words[0]}" "${words[@]:1}" || return
+	mapfile -t words < <(argv main)
+	setsid "${words[@]}" >"$pod/main.log" 2>&1 </dev/null &
+	echo $! >"$pod/main.pid"
+	mapfile -t words < <(argv agent)
+	# The caller kills what is in its own group.
+	setsid bash -c 'while [[ ! -e $1 ]]; do sleep 0.05; done; exec "${@:2}"' - \
+		"$pod/keys/token" "$REGATTA_BUILD/${words[0]}" "${words[@]:1}" \
+		--images "$REGATTA_IMAGES" --init "$REGATTA_BUILD/regatta-init" \
+		>"$pod/agent.log" 2>&1 </dev/null &
+	echo $! >"$pod/agent.pid"
+}
+
+job_delete() { # NAME
+	local pod pids
+	for pod in pods/"$1"-*; do
+		[[ -d $pod ]] || continue
+		pids=$(cat "$pod"/{main,agent}.pid)
+		# shellcheck disable=SC2086 # two
+		kill $pids 2>/dev/null
+		# shellcheck disable=SC2086 # two
+		setsid bash -c 'sleep 10; kill -9 "$@"' - $pids >/dev/null 2>&1 &
+		mv "$pod" gone/
+	done
+	rm -rf "jobs/${1:?}" "secrets/${1:?}"
+}
+
+echo "$*" >>log
+args=()
+for word; do [[ $word == --* || $word == -n ]] || args+=("$word"); done
+case "${args[*]}" in
+"auth can-i"*)
+	[[ -e denied ]] && grep -qx "${args[*]:2}" denied && { echo no; exit 1; }
+	echo yes
+	;;
+"config view"*) ;;
+"create -f"*)
+	[[ -e refused ]] && { cat refused >&2; exit 1; }
+	file=${args[2]} name=$(jq -r .metadata.name "${args[2]}")
+	if [[ $(jq -r .kind "$file") == Secret ]]; then
+		mkdir -p "secrets/$name.new"
+		jq -j .stringData.token "$file" >"secrets/$name.new/token"
+		mv "secrets/$name.new" "secrets/$name"
+		cat "$file"
+	else
+		jq '.metadata.uid = "uid-" + .metadata.name' "$file" | tee "jobs/$name"
+		for ((i = 0; i < $(jq .spec.parallelism "$file"); i++)); do
+			pod_start "$name-$i$$" "$FAKE_CLUSTER/jobs/$name"
+		done
+	fi
+	;;
+"get jobs -l"*) cat /dev/null jobs/* 2>/dev/null | jq -s '{items: .}' ;;
+"get pods"*) cat pods.json 2>/dev/null || echo '{"items": []}' ;;
+"get events"*) cat events.json 2>/dev/null || echo '{"items": []}' ;;
+"delete job "*) job_delete "${args[2]}" ;;
+"delete jobs,secrets"*) 
+	for job in jobs/*; do
+		[[ ! -e $job ]] || job_delete "${job#jobs/}"
+	done
+	;;
+*)
+	echo "no such request: $*" >&2
+	exit 1
+	;;
+esac

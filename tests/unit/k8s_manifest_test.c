@@ -1,0 +1,215 @@
+/* k8s_manifest_test.c - the Jobs and Secrets of a run in Kubernetes.
+ */
+#include "controller/cli/k8s/manifest.h"
+#include "protocol/message/json_get.h"
+#include "tests/tap.h"
+
+#include <errno.h>
+
+#define CLUSTER "run-00112233445566778899aabbccddeeff"
+
+static struct manifest_run run = { .cluster = CLUSTER, .image = "lab/regatta" };
+
+static struct job_spec spec_make(void)
+{
+	return (struct job_spec){
+		.vendor = (char *)"nvidia",
+		.nodes = 2,
+		.devices = 8,
+		.container = { .image = (char *)"lab/train:1" },
+	};
+}
+
+/* The member at a path such as "spec/containers/0/name"; NULL: none. */
+static const cJSON *at(const cJSON *from, const char *path)
+{
+	char word[64];
+	size_t size;
+
+	for (; from && *path; path += size + (path[size] == '/')) {
+		size = strcspn(path, "/");
+		snprintf(word, sizeof(word), "%.*s", (int)size, path);
+		from = cJSON_IsArray(from)
+			       ? cJSON_GetArrayItem(from,
+						    (int)strtol(word, NULL, 10))
+			       : json_get(from, word);
+	}
+	return from;
+}
+
+static const char *text(const cJSON *from, const char *path)
+{
+	const char *found = cJSON_GetStringValue(at(from, path));
+
+	return found ? found : "";
+}
+
+static double number(const cJSON *from, const char *path)
+{
+	return cJSON_GetNumberValue(at(from, path));
+}
+
+#define POD "spec/template/spec/"
+#define MAIN POD "containers/0/"
+
+static void test_job(void)
+{
+	struct job_spec spec = spec_make();
+	struct error err;
+	cJSON *job;
+
+	run.resource = "nvidia.com/gpu";
+	job = manifest_job(&run, &spec, 17, 3, &err);
+	is(text(job, "metadata/name"), "regatta-ccddeeff-17-3",
+	   "a Job is named by run, job and attempt");
+	ok(number(job, "spec/parallelism") == 2 &&
+		   number(job, "spec/completions") == 2 &&
+		   number(job, "spec/backoffLimit") == 0,
+	   "one pod for each node, and no second try");
+	is(text(job, POD "restartPolicy"), "Never", "no container again");
+	ok(cJSON_IsTrue(at(job, POD "shareProcessNamespace")) &&
+		   cJSON_IsFalse(at(job, POD "automountServiceAccountToken")) &&
+		   !at(job, POD "hostNetwork"),
+	   "processes are shared; there is no service account");
+	is(text(job, MAIN "image"), "lab/train:1", "the benchmark's own image");
+	is(text(job, MAIN "command/0"), "/regatta/bin/regatta-init",
+	   "regatta-init runs in it");
+	is(text(json_get(at(job, MAIN "resources/limits"), "nvidia.com/gpu"),
+		""),
+	   "8", "devices are the vendor's resource");
+	ok(cJSON_IsFalse(
+		   at(job, MAIN "securityContext/allowPrivilegeEscalation")) &&
+		   !at(job, MAIN "securityContext/privileged"),
+	   "no privileges");
+	for (int i = 0; at(job, POD "volumes") &&
+			i < cJSON_GetArraySize(at(job, POD "volumes"));
+	     i++) {
+		const cJSON *volume =
+			cJSON_GetArrayItem(at(job, POD "volumes"), i);
+
+		ok(json_get(volume, "emptyDir") || json_get(volume, "secret"),
+		   "volume %s is no folder of the machine",
+		   json_get_text_or_empty(volume, "name"));
+	}
+	for (int i = 0; i < cJSON_GetArraySize(at(job, MAIN "volumeMounts"));
+	     i++)
+		ok(strcmp(json_get_text_or_empty(cJSON_GetArrayItem(at(job, MAIN
+								       "volumeM"
+								       "ounts"),
+								    i),
+						 "name"),
+			  "keys") != 0,
+		   "mount %d of the benchmark is not that of the keys", i);
+	cJSON_Delete(job);
+}
+
+static void test_limits(void)
+{
+	struct job_spec spec = spec_make();
+	struct error err;
+	cJSON *job;
+
+	spec.labels = (char *)"disk=nvme,zone=a";
+	spec.container.cpus = 1.5;
+	spec.container.memory_bytes = 1ULL << 30;
+	spec.container.shm_bytes = 64 << 20;
+	spec.container.user = (char *)"1000:100";
+	spec.container.workspace = (char *)"sha256";
+	spec.container.workdir = (char *)"/workspace/x";
+	run.host_network = true;
+	run.queue = "team";
+	job = manifest_job(&run, &spec, 1, 1, &err);
+	is(text(job, POD "nodeSelector/disk"), "nvme", "labels choose nodes");
+	is(text(job, POD "nodeSelector/zone"), "a", "all of them");
+	is(text(job, MAIN "resources/limits/cpu"), "1500m", "cpus");
+	is(text(job, MAIN "resources/limits/memory"), "1073741824", "memory");
+	is(text(job, POD "volumes/3/emptyDir/sizeLimit"), "67108864", "shm");
+	ok(number(job, MAIN "securityContext/runAsUser") == 1000 &&
+		   number(job, MAIN "securityContext/runAsGroup") == 100,
+	   "user and group");
+	is(text(job, MAIN "volumeMounts/3/mountPath"), "/workspace",
+	   "the code tree has its place");
+	is(text(job, MAIN "workingDir"), "/workspace/x", "working folder");
+	ok(cJSON_IsTrue(at(job, POD "hostNetwork")), "host network");
+	is(text(json_get(at(job, "metadata/labels"),
+			 "kueue.x-k8s.io/queue-name"),
+		""),
+	   "team", "the queue of Kueue");
+	cJSON_Delete(job);
+	spec.container.user = (char *)"alice";
+	job = manifest_job(&run, &spec, 1, 1, &err);
+	ok(!job && err.code == EINVAL && strstr(err.text, "alice"),
+	   "a user's name is refused: %s", job ? "no" : err.text);
+	cJSON_Delete(job);
+}
+
+static void test_site(void)
+{
+	cJSON *site = cJSON_Parse(
+		"{\"metadata\": {\"labels\": {\"team\": \"x\"}}, \"spec\": "
+		"{\"priorityClassName\": \"low\", \"volumes\": [{\"name\": "
+		"\"data\"}], \"containers\": [{\"name\": \"main\", "
+		"\"volumeMounts\": [{\"name\": \"data\", \"mountPath\": "
+		"\"/a\"}, {\"name\": \"data\", \"mountPath\": \"/b\"}]}]}}");
+	struct job_spec spec = spec_make();
+	struct error err;
+	cJSON *job;
+
+	run = (struct manifest_run){ .cluster = CLUSTER,
+				     .image = "lab/regatta",
+				     .site = site };
+	job = manifest_job(&run, &spec, 1, 1, &err);
+	is(text(job, "spec/template/metadata/labels/team"), "x",
+	   "a site adds labels");
+	is(text(job, POD "priorityClassName"), "low", "and fields");
+	ok(cJSON_GetArraySize(at(job, POD "volumes")) == 6, "and volumes");
+	ok(cJSON_GetArraySize(at(job, POD "containers")) == 2,
+	   "a container is merged by its name");
+	ok(cJSON_GetArraySize(at(job, MAIN "volumeMounts")) == 5,
+	   "mounts of one volume by their places");
+	is(text(job, MAIN "image"), "lab/train:1", "what is there stays");
+	cJSON_Delete(job);
+	cJSON_Delete(site);
+}
+
+static void test_secret(void)
+{
+	cJSON *owner = cJSON_Parse("{\"metadata\": {\"name\": \"n\", \"uid\": "
+				   "\"u\", \"labels\": {\"a\": \"b\"}}}");
+	struct error err;
+	cJSON *secret = manifest_secret(owner, "tcp://x,\"y", &err);
+
+	is(text(secret, "stringData/token"), "tcp://x,\"y", "the token");
+	is(text(secret, "metadata/ownerReferences/0/uid"), "u",
+	   "the Job owns its Secret");
+	is(text(secret, "metadata/labels/a"), "b", "and has its labels");
+	cJSON_Delete(secret);
+	cJSON_Delete(owner);
+}
+
+static void test_names(void)
+{
+	uint64_t job = 0;
+	uint32_t attempt = 0;
+
+	ok(manifest_of(CLUSTER, "regatta-ccddeeff-17-3-x2k9z", &job,
+		       &attempt) &&
+		   job == 17 && attempt == 3,
+	   "a pod's name tells job and attempt");
+	ok(!manifest_of(CLUSTER, "regatta-00000000-17-3", &job, &attempt),
+	   "not that of another run");
+	ok(!manifest_of(CLUSTER, "regatta-ccddeeff-x", &job, &attempt) &&
+		   !manifest_of(CLUSTER, "", &job, &attempt),
+	   "nor another name");
+}
+
+int main(void)
+{
+	tap_begin(60);
+	test_job();
+	test_limits();
+	test_site();
+	test_secret();
+	test_names();
+	return tap_done();
+}
