@@ -1,0 +1,242 @@
+/* peers.c - judges nodes, devices and links by what their peers measured.
+ */
+#include "controller/validation/peers.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const verdict_names[VERDICTS + 1] = { "", "good", "suspect", "bad",
+						  NULL };
+
+/* 1 / the 0.75 quantile of the normal distribution: a median absolute deviation
+ * becomes a standard deviation.
+ */
+#define MAD_SCALE 1.4826
+/* Tools print few digits: a deviation below this share is taken as this. */
+#define DEVIATION_LEAST 0.001
+/* Two heaps: each of at least so many, and so far from each other in units of
+ * the wider one.
+ */
+#define HEAP_LEAST 3
+#define HEAP_DISTANCE 6
+
+double test_threshold(const char *test)
+{
+	static const char *const words[] = { "net", "iperf", "rdma",
+					     "allreduce", "bandwidth_between" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strstr(test, words[i]))
+			return PEERS_NETWORK;
+	return PEERS_COMPUTE;
+}
+
+bool test_less(const char *test)
+{
+	static const char *const ends[] = { "_ms", "_us", "_s", "_latency" };
+	size_t length = strlen(test);
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (length >= strlen(ends[i]) &&
+		    !strcmp(test + length - strlen(ends[i]), ends[i]) &&
+		    !(length > 5 && !strcmp(test + length - 5, "per_s")))
+			return true;
+	return false;
+}
+
+static int peer_values_compare(const void *a, const void *b)
+{
+	const struct peer_value *x = a, *y = b;
+	int order = strcmp(x->test, y->test);
+
+	if (!order)
+		order = strcmp(x->group, y->group);
+	return order ? order : (x->value > y->value) - (x->value < y->value);
+}
+
+static int distances_compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The median of sorted values. */
+static double heap_median(const struct peer_value *values, size_t count)
+{
+	return (values[(count - 1) / 2].value + values[count / 2].value) / 2;
+}
+
+/* How far good values of a heap are from each other. */
+struct heap_spread {
+	double deviation;
+	double freedom; /* its degrees */
+};
+
+/* By the median of distances, which bad values do not change; and by the
+ * squares of those that are not practically different, which is known better of
+ * few values, but too small if these differ much. The larger one counts.
+ */
+static struct heap_spread heap_spread(const struct peer_value *values,
+				      size_t count, double *room)
+{
+	double median = heap_median(values, count), squares = 0;
+	double near = values->threshold * fabs(median), mad;
+	size_t known = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		room[i] = fabs(values[i].value - median);
+		if (room[i] < near) {
+			squares += room[i] * room[i];
+			known++;
+		}
+	}
+	qsort(room, count, sizeof(*room), distances_compare);
+	mad = (room[(count - 1) / 2] + room[count / 2]) / 2;
+	return (struct heap_spread){
+		.deviation =
+			fmax(fmax(DEVIATION_LEAST * fabs(median),
+				  MAD_SCALE * mad),
+			     known > 1 ? sqrt(squares / (double)(known - 1))
+				       : 0),
+		.freedom = known > 1 ? (double)(known - 1) : 1,
+	};
+}
+
+/* The chance that Student's t is at least this: by Wallace's normal
+ * approximation (1959), whose error is below 0.1 % of z from one degree on.
+ */
+static double t_chance(double t, double freedom)
+{
+	double z = (8 * freedom + 1) / (8 * freedom + 3) *
+		   sqrt(freedom * log1p(t * t / freedom));
+
+	return t > 0 ? erfc(z / M_SQRT2) / 2 : 1;
+}
+
+/* Judge a heap: sorted values of one test and group. The family is not looked
+ * at yet: `verdict` says whether a value is practically worse.
+ */
+static void heap_judge(struct peer_value *values, size_t count, double *room)
+{
+	double median = heap_median(values, count);
+	struct heap_spread spread = heap_spread(values, count, room);
+
+	for (size_t i = 0; i < count; i++) {
+		struct peer_value *of = &values[i];
+		double worse =
+			of->less ? of->value - median : median - of->value;
+
+		of->median = median;
+		of->peers = count;
+		of->worse = median > 0 ? worse / median : 0;
+		of->deviation = count < PEERS_LEAST ? NAN : spread.deviation;
+		of->chance = count < PEERS_LEAST
+				     ? NAN
+				     : t_chance(worse / spread.deviation,
+						spread.freedom);
+		of->verdict = count > 1 && of->worse >= of->threshold
+				      ? VERDICT_SUSPECT
+				      : VERDICT_GOOD;
+	}
+}
+
+/* Where the second heap of sorted values begins; count: there is one heap. */
+static size_t heaps_split(const struct peer_value *values, size_t count,
+			  double *room)
+{
+	double median = heap_median(values, count);
+	size_t at = count;
+	double gap = 0, wider;
+
+	for (size_t i = HEAP_LEAST; i + HEAP_LEAST <= count; i++)
+		if (values[i].value - values[i - 1].value > gap) {
+			gap = values[i].value - values[i - 1].value;
+			at = i;
+		}
+	if (values->pair || at == count || 4 * at < count ||
+	    4 * (count - at) < count || gap < values->threshold * fabs(median))
+		return count;
+	wider = fmax(heap_spread(values, at, room).deviation,
+		     heap_spread(values + at, count - at, room).deviation);
+	return gap >= HEAP_DISTANCE * wider ? at : count;
+}
+
+static void group_judge(struct peer_value *values, size_t count, double *room)
+{
+	size_t split = heaps_split(values, count, room);
+
+	heap_judge(values, split, room);
+	if (split == count)
+		return;
+	heap_judge(values + split, count - split, room);
+	for (size_t i = 0; i < count; i++) {
+		values[i].others = i < split ? count - split : split;
+		values[i].other_median =
+			values[i < split ? count - 1 : 0].median;
+	}
+}
+
+static int chances_compare(const void *a, const void *b)
+{
+	return distances_compare(&(*(struct peer_value *const *)a)->chance,
+				 &(*(struct peer_value *const *)b)->chance);
+}
+
+/* Holm: the smallest chance must be below error/n, the next below error/(n - 1)
+ * ...; from the first that is not, no value differs.
+ */
+static void family_judge(struct peer_value **family, size_t count)
+{
+	bool differs = true;
+
+	qsort(family, count, sizeof(*family), chances_compare);
+	for (size_t i = 0; i < count; i++) {
+		differs = differs && family[i]->chance <=
+					     PEERS_ERROR / (double)(count - i);
+		if (!differs)
+			family[i]->verdict = VERDICT_GOOD;
+	}
+}
+
+static bool same_peers(const struct peer_value *a, const struct peer_value *b)
+{
+	return !strcmp(a->test, b->test) && !strcmp(a->group, b->group);
+}
+
+int peers_judge(struct peer_value *values, size_t count, struct error *err)
+{
+	owned_free double *room = calloc(count + 1, sizeof(*room));
+	owned_free struct peer_value **family =
+		calloc(count + 1, sizeof(*family));
+	size_t known = 0;
+
+	if (!room || !family)
+		return error_nomem(err, "validation");
+	qsort(values, count, sizeof(*values), peer_values_compare);
+	for (size_t i = 0, end; i < count; i = end) {
+		for (end = i + 1;
+		     end < count && same_peers(&values[i], &values[end]);)
+			end++;
+		group_judge(&values[i], end - i, room);
+	}
+	for (size_t i = 0; i < count; i++)
+		if (isfinite(values[i].chance))
+			family[known++] = &values[i];
+	family_judge(family, known);
+	return 0;
+}
+
+void peers_confirm(struct peer_value *value, double second)
+{
+	double worse =
+		value->less ? second - value->median : value->median - second;
+
+	if (value->verdict == VERDICT_GOOD)
+		return;
+	if (worse < value->threshold * value->median)
+		value->verdict = VERDICT_GOOD;
+	else if (isfinite(value->chance))
+		value->verdict = VERDICT_BAD;
+}
