@@ -335,8 +335,7 @@ int api_plan(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_plan *message = request->message;
 	owned(sweep_free) struct sweep *sweep =
-		sweep_parse(request->payload, request->size, message->file,
-			    request->api->catalog, err);
+		sweep_of_request(request, message->file, err);
 	owned(planning_clear) struct planning planning = {
 		.api = request->api,
 		.sweep = sweep,

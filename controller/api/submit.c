@@ -503,8 +503,7 @@ int api_submit(struct api_request *request, void *reply, struct error *err)
 	if (strlen(message->token) > 64)
 		return error_set(err, EPROTO, "token: longer than 64 bytes");
 	snprintf(client, sizeof(client), "%s %s", request->by, message->token);
-	sweep = sweep_parse(request->payload, request->size, message->file,
-			    api->catalog, err);
+	sweep = sweep_of_request(request, message->file, err);
 	if (!sweep || submit_check_size(sweep, err) < 0 ||
 	    check_secrets(sweep, message, err) < 0 ||
 	    bind_workspaces(api, sweep, message, err) < 0)

@@ -5,13 +5,36 @@
 #include "controller/jobs/failure_budget.h"
 #include "controller/jobs/job.h"
 #include "controller/jobs/race.h"
+#include "controller/nodes/node.h"
 #include "controller/store/store.h"
 #include "protocol/wire/key.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+struct sweep *sweep_of_request(const struct api_request *request,
+			       const char *file, struct error *err)
+{
+	const struct nodes *nodes = request->api->nodes;
+	size_t count = node_count(nodes);
+	owned_free struct site_node *list = calloc(count + 1, sizeof(*list));
+	struct sweep_site site = { .nodes = list };
+
+	if (!list)
+		return error_null(error_nomem(err, "sweep"));
+	for (size_t i = 0; i < count; i++) {
+		const struct slot *slot = &node_slots(nodes)[i];
+
+		if (slot->usable || slot->cleaning)
+			list[site.count++] =
+				(struct site_node){ slot->name, slot->vendor };
+	}
+	return sweep_parse_at(request->payload, request->size, file,
+			      request->api->catalog, &site, err);
+}
 
 struct in_sweep {
 	uint64_t sweep;

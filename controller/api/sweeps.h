@@ -8,6 +8,11 @@
 #include "controller/sweep/sweep.h"
 #include "protocol/message/reply_sweeps.h"
 
+/* Read the sweep file that a request carries, for the nodes that take jobs now.
+ */
+struct sweep *sweep_of_request(const struct api_request *request,
+			       const char *file, struct error *err);
+
 /* Fill *to, which was zero, from the store. sweep 0: the last one. ENOENT: no
  * such sweep. On failure the caller clears it, too.
  */

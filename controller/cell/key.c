@@ -120,6 +120,17 @@ static int put_fields(struct digest *to, const struct schema *schema,
 	return 0;
 }
 
+/* Runs on other nodes are other runs only where nodes are named: "node=n1" is
+ * the last label. NULL: it is not there.
+ */
+static char *named_nodes(char *labels)
+{
+	char *last = labels ? strrchr(labels, ',') : NULL;
+
+	last = last ? last + 1 : labels;
+	return last && !strncmp(last, "node=", 5) ? last : NULL;
+}
+
 int spec_key(const struct job_spec *spec, char key[SPEC_KEY_SIZE],
 	     struct error *err)
 {
@@ -136,7 +147,7 @@ int spec_key(const struct job_spec *spec, char key[SPEC_KEY_SIZE],
 	content.measure.steps = 0; /* the command contains it */
 	content.container.recorder_off = false;
 	content.about = NULL;
-	content.labels = NULL;
+	content.labels = named_nodes(spec->labels);
 	content.after_count = 0;
 	content.same_nodes = false;
 	content.same_driver = content.foreign_allowed = false;

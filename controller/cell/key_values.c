@@ -146,6 +146,27 @@ static int key_values_read_label(const struct value *value, const char **label,
 	return value_invalid(value, err, "a node label, key=value");
 }
 
+/* `node: n1+n2` becomes the label that every node has. */
+static int read_node_names(const struct value *value, struct job_spec *spec,
+			   struct error *err)
+{
+	owned_free char *label = NULL;
+	const char *names;
+
+	if (!value)
+		return 0;
+	if (value_string(value, key_rules[KEY_NODE].max, &names, err) < 0)
+		return -1;
+	if (!text_is_of(names, key_rules[KEY_NODE].max,
+			ASCII_LETTERS ASCII_DIGITS "._-+"))
+		return value_invalid(value, err,
+				     "names of nodes, with + between them");
+	if (asprintf(&label, "%s%snode=%s", spec->labels ? spec->labels : "",
+		     spec->labels ? "," : "", names) < 0)
+		return error_nomem(err, "node");
+	return string_set(&spec->labels, label, err);
+}
+
 /* One label or a list of them, to one text in their order. */
 static int read_labels(const struct value *value, struct job_spec *spec,
 		       struct error *err)
@@ -280,6 +301,7 @@ static int read_others(const struct value *const *values, struct cell *cell,
 		return -1;
 	if (read_split(values[KEY_PARALLEL_SPLIT], &cell->shape, err) < 0 ||
 	    read_labels(values[KEY_LABELS], &cell->spec, err) < 0 ||
+	    read_node_names(values[KEY_NODE], &cell->spec, err) < 0 ||
 	    read_until(values, &cell->spec.until, err) < 0 ||
 	    read_stop(values[KEY_STOP_AFTER], &cell->spec, err) < 0 ||
 	    read_after(values, &cell->spec, err) < 0)

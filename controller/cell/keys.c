@@ -165,6 +165,8 @@ const struct key_rule key_rules[KEYS] = {
 	[KEY_CHECK_MEMORY] = { "check_memory", BOOL(check_memory),
 		"Drop cells whose estimated memory exceeds that of their chip.",
 		"true" },
+	[KEY_NODE] = { "node", LIMITED("name[+name ...]", 1, 4000),
+		"Run only on nodes with these names." },
 	[KEY_AFTER] = { "after", OTHER("{key: value, ...}"),
 		"The cells that must complete before this one starts." },
 	[KEY_SAME_NODES] = { "same_nodes", OTHER("true or false"),

@@ -366,6 +366,7 @@ void node_refresh(struct nodes *nodes, struct node *node)
 	bool up = node_up(node) && !node->view.leaving && !node->view.drained &&
 		  !node->view.engine_away.text;
 
+	slot->name = node->view.name;
 	slot->labels = node->label_text;
 	slot->vendor = node->view.vendor;
 	node_devices_show(node, slot);

@@ -31,6 +31,10 @@ static int label_check(const cJSON *label, struct error *err)
 				 "label: '%.80s' is not valid here; expected "
 				 "letters, digits, '.', '_' and '-'",
 				 label->string);
+	if (!strcmp(label->string, "node"))
+		return error_set(err, EINVAL,
+				 "label: 'node' is not valid here; each node "
+				 "has it, with its name");
 	if (cJSON_IsNull(label) ||
 	    (value && *value && !strpbrk(value, ", \t\n") &&
 	     strlen(value) < KEY_NAME_SIZE))

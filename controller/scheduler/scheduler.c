@@ -63,6 +63,24 @@ static uint32_t shape_count_devices(const struct shape *shape, uint64_t devices)
 	return shape->devices ? shape->devices : device_set_count(devices);
 }
 
+#define NODE_LABEL "node="
+
+/* Is its name among those of a label "node=n1+n2"? */
+static bool has_name(const struct slot *slot, const char *label)
+{
+	size_t length = slot->name ? strlen(slot->name) : 0;
+
+	label += strlen(NODE_LABEL) - 1;
+	do {
+		label++;
+		if (length && !strncmp(label, slot->name, length) &&
+		    (!label[length] || strchr("+,", label[length])))
+			return true;
+		label += strcspn(label, "+,");
+	} while (*label == '+');
+	return false;
+}
+
 /* Is each label of the shape in the slot's labels, between two commas? */
 static bool has_labels(const struct slot *slot, const char *labels)
 {
@@ -70,6 +88,13 @@ static bool has_labels(const struct slot *slot, const char *labels)
 		size_t length = strcspn(labels, ",");
 		const char *at = slot->labels;
 
+		if (!strncmp(labels, NODE_LABEL, strlen(NODE_LABEL))) {
+			if (!has_name(slot, labels))
+				return false;
+			labels += length;
+			labels += *labels == ',';
+			continue;
+		}
 		while (at && (strncmp(at + 1, labels, length) != 0 ||
 			      at[1 + length] != ','))
 			at = at[1] ? strchr(at + 1, ',') : NULL;

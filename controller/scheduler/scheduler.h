@@ -43,7 +43,8 @@ struct shape {
 	const char *chip;   /* devices of this chip or of an unknown one; NULL:
 			       any */
 	const char *labels; /* that a slot must have, each "key=value", between
-			       commas; NULL: any */
+			       commas; NULL: any. "node=n1+n2": one of these
+			       names */
 	uint32_t nodes;
 	uint32_t devices; /* per node; 0: all that the node has (of the chip),
 			     none of them lost */
@@ -60,6 +61,7 @@ struct slot_device {
 
 /* A node as the scheduler sees it; kept by the caller in an array. */
 struct slot {
+	const char *name;
 	const char *vendor;
 	const struct slot_device *parts; /* of each device; NULL: unknown */
 	const char *labels; /* ",key=value,key=value,"; NULL: none */

@@ -74,6 +74,14 @@ static const struct value *vendor_list(const struct value *root)
 	return vendor && value_kind(vendor) == VALUE_LIST ? vendor : NULL;
 }
 
+/* So is `nodes: each`. */
+static const struct value *node_set(const struct value *root)
+{
+	const struct value *nodes = value_get(root, "nodes");
+
+	return node_axis_asks(nodes) ? nodes : NULL;
+}
+
 static bool expand_key_reserved(const char *key)
 {
 	return key_shape(key) == SHAPE_SWEEP;
@@ -115,6 +123,7 @@ static int read_base(struct sweep *sweep, const struct value *root,
 	for (size_t i = 0; i < value_count(root); i++)
 		if (!expand_key_reserved(value_key(root, i)) &&
 		    value_at(root, i) != vendor_list(root) &&
+		    value_at(root, i) != node_set(root) &&
 		    overlay_add(&sweep->base, sweep->paths, value_key(root, i),
 				value_at(root, i), err) < 0)
 			return -1;
@@ -187,13 +196,21 @@ static int read_axes(struct sweep *sweep, const struct value *root,
 	const struct value *vendors = vendor_list(root);
 	size_t keys = matrix ? value_count(matrix) : 0;
 
-	sweep->axes = calloc(keys + 2, sizeof(*sweep->axes));
+	/* Beside those of the file: vendors, nodes, and micro batches. */
+	sweep->axes = calloc(keys + 3, sizeof(*sweep->axes));
 	if (!sweep->axes)
 		return sweep_nomem(sweep, err);
 	for (size_t i = 0; vendors && i < value_count(root); i++)
 		if (value_at(root, i) == vendors &&
 		    read_axis(sweep, root, i, err) < 0)
 			return -1;
+	if (node_set(root)) {
+		const struct value *nodes =
+			node_axis_read(sweep, node_set(root), err);
+
+		if (!nodes || read_axis(sweep, nodes, 0, err) < 0)
+			return -1;
+	}
 	if (vendors && value_get(matrix, "vendor"))
 		return value_error(value_get(matrix, "vendor"), err,
 				   "vendors are listed here and on line %u; "
@@ -486,5 +503,7 @@ int expand_varying(struct sweep *sweep, struct error *err)
 		}
 	if (sweep->ladder)
 		add_varying(sweep, KEY_BATCH_MICRO);
+	if (sweep->node_axis)
+		add_varying(sweep, KEY_NODE);
 	return 0;
 }

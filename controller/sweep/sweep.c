@@ -53,6 +53,7 @@ void sweep_free(struct sweep *sweep)
 	free(sweep->orders);
 	layers_free(sweep->rungs, sweep->rung_count);
 	document_free(sweep->ladder);
+	document_free(sweep->node_axis);
 	paths_free(sweep->paths);
 	catalog_free(sweep->own);
 	cJSON_Delete(sweep->described);
@@ -479,14 +480,23 @@ static int sweep_parse_document(struct sweep *sweep, struct error *err)
 struct sweep *sweep_parse(const char *text, size_t size, const char *file,
 			  const struct catalog *catalog, struct error *err)
 {
+	return sweep_parse_at(text, size, file, catalog, NULL, err);
+}
+
+struct sweep *sweep_parse_at(const char *text, size_t size, const char *file,
+			     const struct catalog *catalog,
+			     const struct sweep_site *site, struct error *err)
+{
 	static const struct document_limits limits = { .layers = true };
 	owned(sweep_free) struct sweep *sweep = calloc(1, sizeof(*sweep));
 
 	if (!sweep)
 		return error_null(error_nomem(err, file));
 	sweep->catalog = catalog;
+	sweep->site = site;
 	sweep->document = document_parse(text, size, file, &limits, err);
 	if (!sweep->document || sweep_parse_document(sweep, err) < 0)
 		return NULL;
+	sweep->site = NULL;
 	return take(sweep);
 }

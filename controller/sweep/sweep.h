@@ -2,6 +2,7 @@
  *
  *	sweep: name		# [a-z0-9._-], 1 to 64
  *	vendor: cpu		# or a list; and chip, nodes, devices, shared
+ *	nodes: each		# or pairs, {scale: [1, 2, all]}, {each: [n1]}
  *	framework: cpu		# gives image, command, env, defaults
  *	image, build, command: [list], env: {map}, mounts: [{host, container,
  *	  read_only}], workdir, user, network, ipc, shm, memory, cpus,
@@ -59,6 +60,19 @@ struct sweep;
  */
 struct sweep *sweep_parse(const char *text, size_t size, const char *file,
 			  const struct catalog *catalog, struct error *err);
+
+/* The nodes of a cluster that take jobs, for `nodes: each`. */
+struct sweep_site {
+	const struct site_node {
+		const char *name, *vendor;
+	} * nodes;
+	size_t count;
+};
+
+/* The same where they are known. Without a site one cell stands for all. */
+struct sweep *sweep_parse_at(const char *text, size_t size, const char *file,
+			     const struct catalog *catalog,
+			     const struct sweep_site *site, struct error *err);
 void sweep_free(struct sweep *sweep);
 OWNED_POINTER(struct sweep, sweep_free)
 

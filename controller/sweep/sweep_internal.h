@@ -78,6 +78,8 @@ struct sweep {
 	struct overlay *excludes;
 	const struct value **exclude_values;
 	size_t exclude_count;
+	const struct sweep_site *site; /* NULL: not known; while it is read */
+	struct document *node_axis;    /* of node_axis.c, or NULL */
 	/* Of micro_ladder.c; NULL: no cell has `batch.micro: fit`. */
 	struct document *ladder;
 	struct overlay *rungs;
@@ -129,6 +131,16 @@ int expand_matrix(struct sweep *sweep, struct error *err);
 int expand_includes(struct sweep *sweep, struct error *err);
 int expand_excludes(struct sweep *sweep, struct error *err);
 int expand_varying(struct sweep *sweep, struct error *err);
+
+/* node_axis.c */
+
+/* Is this value of `nodes` no number, but a set of nodes? */
+bool node_axis_asks(const struct value *nodes);
+
+/* A map of one list, `nodes`, the entries of an axis. NULL: an error. */
+const struct value *node_axis_read(struct sweep *sweep,
+				   const struct value *nodes,
+				   struct error *err);
 
 /* micro_ladder.c */
 

@@ -600,6 +600,30 @@ static void labels(void)
 	RUNS(queue, slots, "2@2", "and the first when a node gets them");
 }
 
+static void names(void)
+{
+	owned(queue_free) struct queue *queue = queue_new(NULL);
+	struct slot slots[] = { node("cpu", 1), node("cpu", 1), node("cpu", 1),
+				node("cpu", 1) };
+	struct shape shape = whole("cpu", 2);
+
+	slots[0].name = "n1";
+	slots[1].name = "n10";
+	slots[2].name = "n2";
+	slots[3].labels = ",node=n10,";
+	shape.labels = "node=n10+n2";
+	add(queue, shape, 1, 0);
+	shape.labels = "node=n";
+	shape.nodes = 1;
+	add(queue, shape, 2, 0);
+	RUNS(queue, slots, "1@1,2", "a job runs on the nodes that it names");
+	shape.labels = "disk=nvme,node=n1";
+	add(queue, shape, 3, 0);
+	RUNS(queue, slots, "", "which have its labels, too");
+	slots[0].labels = ",disk=nvme,";
+	RUNS(queue, slots, "3@0", "when they have");
+}
+
 static void stopping(void)
 {
 	owned(queue_free) struct queue *queue = queue_new(NULL);
@@ -734,6 +758,7 @@ int main(void)
 	removing();
 	pins();
 	labels();
+	names();
 	stopping();
 	many_jobs();
 	many_nodes();

@@ -57,6 +57,7 @@ static void test_same(void)
 	same.key = T("x");
 	same.repeat = 7;
 	same.priority = -3;
+	same.labels = T("rack=a,mynode=b");
 	same.timeout_ms = 5;
 	same.retries = 9;
 	same.measure.spread_percent = 3;
@@ -100,6 +101,9 @@ static void test_others(void)
 	other.container.workdir = T("m");
 	other.measure.model = NULL;
 	differs(other, true, "a text in another place");
+	other = spec();
+	other.labels = T("rack=a,node=n1");
+	differs(other, true, "the name of a node");
 	other = spec();
 	other.measure.chip = T("x");
 	differs(other, true, "what a result is held against");

@@ -46,6 +46,63 @@ static void test_variables(void)
 	codec_clear(&job_spec_schema, &spec);
 }
 
+/* The cells of a set of nodes, "words labels nodes vendor" of each. */
+static void nodes_are(const char *nodes, const struct sweep_site *site,
+		      const char *want)
+{
+	owned(sweep_free) struct sweep *sweep = NULL;
+	struct error err = { 0 };
+	char text[300], got[1000] = "";
+
+	snprintf(text, sizeof(text), "sweep: s\nimage: i\nnodes: %s\n", nodes);
+	sweep = sweep_parse_at(text, strlen(text), "f", catalog, site, &err);
+	for (size_t i = 0; sweep && i < sweep_totals(sweep)->jobs; i++) {
+		struct job_spec spec = { 0 };
+
+		if (spec_of(sweep, i, &spec) < 0)
+			return;
+		text_append(got, sizeof(got), "%s%s %s %u %s", i ? "; " : "",
+			    spec.cell, spec.labels ? spec.labels : "-",
+			    spec.nodes, spec.vendor);
+		codec_clear(&job_spec_schema, &spec);
+	}
+	is(sweep ? got : err.text, want, "nodes: %s", nodes);
+}
+
+static void test_node_sets(void)
+{
+	static const struct site_node nodes[] = { { "n1", "cpu" },
+						  { "a1", "ascend" },
+						  { "n2", "cpu" },
+						  { "n3", "cpu" } };
+	static const struct sweep_site site = { nodes, 4 }, empty = { 0 };
+
+	nodes_are("each\nvendor: cpu", &site,
+		  "node=n1 node=n1 1 cpu; node=n2 node=n2 1 cpu; "
+		  "node=n3 node=n3 1 cpu");
+	nodes_are("pairs\nvendor: cpu", &site,
+		  "node=n1+n2 node=n1+n2 2 cpu; node=n2+n3 node=n2+n3 2 cpu");
+	nodes_are("{scale: [1, 2, all]}\nvendor: cpu", &site,
+		  "nodes=1 - 1 cpu; nodes=2 - 2 cpu; nodes=3 - 3 cpu");
+	nodes_are("{each: [n7, n1]}\nlabels: [rack=a]", NULL,
+		  "node=n7 rack=a,node=n7 1 cpu; node=n1 rack=a,node=n1 1 cpu");
+	nodes_are("{pairs: [n1+n3]}", NULL, "node=n1+n3 node=n1+n3 2 cpu");
+	nodes_are("each", NULL, "s - 1 cpu");
+	nodes_are("each", &empty, "f:3: nodes: no node of the cluster suits");
+	nodes_are("{pairs: [n1]}", NULL,
+		  "f:3: nodes.pairs[0]: \"n1\" is not valid here; expected two "
+		  "nodes, n1+n2");
+	nodes_are("{some: [n1]}", NULL,
+		  "f:3: nodes.some: unknown key; expected each, pairs or "
+		  "scale");
+	nodes_are("{}", NULL,
+		  "f:3: nodes: an empty map is not valid here; expected one of "
+		  "each: [...], pairs: [...], scale: [...]");
+	nodes_are("1\nnode: 'n1 n2'", NULL,
+		  "f:4: node: \"n1 n2\" is not valid here; expected names of "
+		  "nodes, with + between them");
+}
+
 /* The words of the first cell. */
 static void words_are(const char *matrix, const char *want, const char *name)
 {
@@ -187,6 +244,7 @@ int main(void)
 	catalog = catalog_load("images", &err);
 	if (ok(catalog != NULL, "the catalog is loaded (%s)", err.text)) {
 		test_variables();
+		test_node_sets();
 		test_words();
 		test_layers();
 		test_files();
