@@ -84,7 +84,8 @@ PROGRAMS = $(if $(wildcard controller/cli/main.c),$(BUILD)/regatta) \
 IMAGES = $(patsubst %,$(BUILD)/%,$(shell find images -type f ! -name '*.[ch]' \
 	! -name '.*' 2>/dev/null)) \
 	$(if $(wildcard images/cpu/main.c),$(addprefix \
-	$(BUILD)/images/cpu/,trainer corpus.txt))
+	$(BUILD)/images/cpu/,trainer corpus.txt)) \
+	$(patsubst deploy/%,$(BUILD)/images/%,$(wildcard deploy/validation/*))
 
 UNIT_SOURCES = $(wildcard tests/unit/*_test.c)
 UNIT = $(patsubst %.c,$(BUILD)/%,$(UNIT_SOURCES))
@@ -218,6 +219,10 @@ $(BUILD)/images/cpu/trainer: $(call static_objects,$(TRAINER))
 
 # Real English text that every checkout has: the training corpus.
 $(BUILD)/images/cpu/corpus.txt: LICENSE
+	@mkdir -p $(@D)
+	@install -m 644 $< $@
+
+$(BUILD)/images/validation/%: deploy/validation/%
 	@mkdir -p $(@D)
 	@install -m 644 $< $@
 

@@ -71,7 +71,7 @@ struct option_tables command_options(const struct command *command);
 	X(run) X(slurm) X(k8s) X(plan) X(submit) X(sweeps) X(watch) X(web) X(jobs) \
 	X(nodes) X(show) X(logs) X(image) X(files) X(fetch) X(cancel) \
 	X(retry) X(report) X(bundle) X(compare) X(trend) X(extract) X(diagnose) \
-	X(stacks) X(sample) X(verify) X(mfu) X(vendors) X(check) X(policy) \
+	X(stacks) X(sample) X(verify) X(validate) X(mfu) X(vendors) X(check) X(policy) \
 	X(completion) X(export) X(import) X(key) X(node) X(user) X(join) \
 	X(backup) X(gc) X(audit)
 /* clang-format on */

@@ -3,6 +3,7 @@
  * Exit 0: trained. 1: it failed, or another rank went away. 2: an option is
  * wrong. Words about failures go to stderr.
  */
+#include "images/cpu/measure.h"
 #include "images/cpu/options.h"
 #include "images/cpu/train.h"
 
@@ -37,7 +38,11 @@ int main(int argc, char **argv)
 	}
 	options.place.digest =
 		options_digest(&options, corpus.bytes, corpus.size);
-	rc = train(&options, &corpus, stdout, &failure);
+	if (options.measure &&
+	    measure(options.measure, options.scratch, stdout, &failure) < 0)
+		rc = -1;
+	else
+		rc = train(&options, &corpus, stdout, &failure);
 	if (rc < 0)
 		fprintf(stderr, "trainer: rank %u: %s\n", options.place.rank,
 			failure.text);

@@ -33,6 +33,8 @@ static const struct number {
 	       "seconds for all ranks to come together"),
 	NUMBER("device-memory", device_memory, 0, 0, 1 << 20,
 	       "MiB of a device that is made up; 0: no limit"),
+	NUMBER("measure", measure, 0, 0, 3600000,
+	       "ms to measure compute, memory and disk, each, first"),
 	NUMBER("fail-rank", fail_rank, 0, 0, RING_WORLD_MAX - 1,
 	       "the rank that --fail is for"),
 	NUMBER("fail-step", fail_step, 6, 1, 1000000000,
@@ -102,6 +104,10 @@ static int option_take(struct options *options, const char *name,
 		options->corpus = value;
 		return 0;
 	}
+	if (strcmp(name, "scratch") == 0) {
+		options->scratch = value;
+		return 0;
+	}
 	if (strcmp(name, "fail") == 0) {
 		options->fail = fault_find(value, failure);
 		return options->fail ? 0 : -1;
@@ -164,6 +170,7 @@ enum options_result options_parse(int argc, char **argv,
 		.seed = 1,
 		.learning_rate = 3e-3,
 		.corpus = DEFAULT_CORPUS,
+		.scratch = "/",
 	};
 	for (size_t i = 0; i < NUMBERS; i++)
 		*number_place(options, &numbers[i]) = numbers[i].initial;
@@ -214,6 +221,7 @@ void options_help(FILE *to)
 	fputs("  --learning-rate  of AdamW (above 0, at most 1; 0.003)\n"
 	      "  --seed           of the parameters and the data order (1)\n"
 	      "  --corpus         the text (" DEFAULT_CORPUS ")\n"
+	      "  --scratch        a folder whose disk is measured (/)\n"
 	      "  --fail           a failure on purpose, to see what is told\n"
 	      "                   of it:\n",
 	      to);

@@ -22,7 +22,9 @@ struct options {
 	const struct fault *fail; /* NULL: not on purpose */
 	uint32_t fail_rank;
 	uint32_t fail_step;      /* from 1 */
-	const char *corpus;      /* borrowed */
+	uint32_t measure;        /* ms; 0: not (measure.h) */
+	const char *corpus;      /* borrowed; so is scratch */
+	const char *scratch;     /* folder for files that are measured */
 	struct ring_place place; /* from the environment; digest is 0 */
 };
 

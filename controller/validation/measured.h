@@ -1,0 +1,45 @@
+/* measured.h - the values of a validation, from the rows of its sweep.
+ *
+ * A row is of the nodes that its cell names (`node`), else of those it ran on;
+ * its peers are rows of nodes with the same hardware and driver. Its rate, each
+ * metric and the clock of each device are a value of a test; repeats of a cell
+ * are one value, their mean.
+ */
+#ifndef CONTROLLER_VALIDATION_MEASURED_H
+#define CONTROLLER_VALIDATION_MEASURED_H
+
+#include "controller/report/row.h"
+#include "controller/validation/peers.h"
+
+/* A row without a value, or with losses; texts are borrowed. */
+struct measured_row {
+	const char *unit, *group, *test;
+	const char *text;  /* why it failed, or all its losses */
+	bool differs;      /* set by measured_losses() */
+	size_t same, rows; /* rows with its losses; of its group */
+};
+
+struct measured {
+	struct peer_value *values;
+	size_t values_count;
+	struct measured_row *failures;
+	size_t failures_count;
+	struct measured_row *losses;
+	size_t losses_count;
+	struct strings texts; /* that the others borrow */
+};
+void measured_clear(struct measured *measured);
+OWNED_VALUE(struct measured, measured_clear)
+
+/* Append the values of the rows, which need not outlive them; with their curves
+ * also the losses. pairs: a value is of two nodes.
+ */
+int measured_add(struct measured *measured, const struct report_rows *rows,
+		 bool pairs, struct error *err);
+
+/* Compare the losses of each test and group bit by bit: rows whose losses are
+ * not those of more than half differ.
+ */
+void measured_losses(struct measured *measured);
+
+#endif

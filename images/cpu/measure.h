@@ -1,0 +1,19 @@
+/* measure.h - how fast this machine computes, moves memory and writes files.
+ */
+#ifndef IMAGES_CPU_MEASURE_H
+#define IMAGES_CPU_MEASURE_H
+
+#include "images/cpu/failure.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+/* For so many milliseconds each: multiply matrices, copy memory, and write a
+ * file in this folder to the disk. Prints one line, of rates:
+ *
+ *	measured | compute 43.1 GFLOP/s | memory 9120.5 MiB/s | disk 411.9 MiB/s
+ */
+int measure(uint32_t ms, const char *folder, FILE *out,
+	    struct failure *failure);
+
+#endif
