@@ -1,14 +1,16 @@
 /* extract_bench.c - a log in which no rule finds anything, read by the rules of
  * each framework, beside grep with one of them; and an ordinary log, whose
  * format is to be found, beside grep with the rules of all formats. Then of
- * its end the reason is read, as when its job failed. A log of no known format
- * follows, in which each line has a date and a step; its lines are read by
- * meaning.
+ * its end the reason is read, as when its job failed; then all of it is
+ * searched for causes, as `regatta diagnose` does, and a text of failures
+ * alone. A log of no known format follows, in which each line has a date and a
+ * step; its lines are read by meaning.
  *
  *	extract_bench --build DIR --folder DIR
  *
- * One core. The lines are of the kind that fills training logs: library
- * messages, warnings, timers, paths; some hold a word of a rule.
+ * Times are of the processor, so others on its core do not count. The lines are
+ * of the kind that fills training logs: library messages, warnings, timers,
+ * paths; some hold a word of a rule.
  */
 #include "controller/catalog/catalog.h"
 #include "controller/causes/causes.h"
@@ -118,14 +120,14 @@ static double read_log(const struct catalog *catalog,
 	extract = rules ? extract_new(rules, err) : NULL;
 	if (!extract)
 		return -1;
-	start = clock_s();
+	start = clock_cpu_s();
 	for (size_t at = 0; at < log->size; at += PIECE)
 		if (extract_feed(extract, log->data + at,
 				 log->size - at < PIECE ? log->size - at
 							: PIECE,
 				 err) < 0)
 			return -1;
-	start = clock_s() - start;
+	start = clock_cpu_s() - start;
 	extract_records(extract, &count);
 	if (count) {
 		error_set(err, EINVAL, "%s: %zu steps", framework->name, count);
@@ -151,7 +153,7 @@ static double find_format(const struct catalog *catalog,
 		    count < FORMAT_CHOICE_MAX &&
 		    catalog_logs(catalog, framework, logs, &n, err) == 0)
 			rules[count++] = extract_rules_new(logs, n, err);
-	start = clock_s();
+	start = clock_cpu_s();
 	choice = format_choice_new(rules, count, err);
 	for (size_t at = 0; at < log->size; at += PIECE)
 		if (format_choice_feed(choice, log->data + at,
@@ -159,7 +161,7 @@ static double find_format(const struct catalog *catalog,
 							      : PIECE,
 				       err) < 0)
 			return -1;
-	start = clock_s() - start;
+	start = clock_cpu_s() - start;
 	if (!format_choice_fits(choice, fits) || fits[0].steps < ENOUGH_STEPS)
 		return error_set(err, EINVAL, "the format was not found");
 	format_choice_free(choice);
@@ -172,35 +174,75 @@ static void tell(const char *way, double bytes, double seconds)
 {
 	cJSON *result = result_new("extract", way);
 
-	printf("%-20s %8.0f MB/s\n", way, bytes / seconds / 1e6);
+	printf("%-22s %6.0f MB/s\n", way, bytes / seconds / 1e6);
 	cJSON_AddNumberToObject(result, "mb_per_s", bytes / seconds / 1e6);
 	result_put(result);
+}
+
+/* A text of nothing but failures. */
+static void make_failures(struct buffer *log, size_t bytes)
+{
+	for (int i = 0; log->size < bytes; i++)
+		if (buffer_printf(
+			    log, NULL,
+			    "[rank%d]: Traceback (most recent call last):\n"
+			    "[rank%d]:   File \"/work/train.py\", line %d, in "
+			    "train\n"
+			    "[rank%d]:     loss = model(batch)\n"
+			    "[rank%d]: RuntimeError: CUDA error: step %d met "
+			    "an illegal memory access\n",
+			    i % 8, i % 8, i % 900, i % 8, i % 8, i) < 0)
+			return;
+}
+
+/* Seconds to find the causes in a part of a log; less than 0: an error. */
+static double search_causes(const char *data, size_t size, struct error *err)
+{
+	owned(failure_patterns_free) struct failure_patterns *patterns =
+		failure_patterns_read("images/failures.yaml", err);
+	owned(causes_free) struct causes *causes =
+		patterns ? causes_new(patterns, err) : NULL;
+	double start = clock_cpu_s();
+
+	if (!causes)
+		return -1;
+	for (size_t at = 0; at < size; at += PIECE)
+		if (causes_feed(causes, data + at,
+				size - at < PIECE ? size - at : PIECE, err) < 0)
+			return -1;
+	if (causes_finish(causes, err) < 0)
+		return -1;
+	return clock_cpu_s() - start;
 }
 
 /* Of a job that failed the end of the log is read once more, for the reason. */
 static int read_causes(const struct buffer *log, double extraction_s,
 		       struct error *err)
 {
-	owned(failure_patterns_free) struct failure_patterns *patterns =
-		failure_patterns_read("images/failures.yaml", err);
-	owned(causes_free) struct causes *causes =
-		patterns ? causes_new(patterns, err) : NULL;
 	size_t bytes = log->size < REASON_BYTES ? log->size : REASON_BYTES;
-	double start = clock_s(), seconds;
+	double seconds =
+		search_causes(log->data + log->size - bytes, bytes, err);
 	cJSON *result;
 
-	if (!causes ||
-	    causes_feed(causes, log->data + log->size - bytes, bytes, err) <
-		    0 ||
-	    causes_finish(causes, err) < 0)
+	if (seconds < 0)
 		return -1;
-	seconds = clock_s() - start;
 	printf("%-20s %8.3f of extraction (%.0f ms)\n", "the reason",
 	       seconds / extraction_s, seconds * 1e3);
 	result = result_new("causes", "regatta");
 	cJSON_AddNumberToObject(result, "of_extraction",
 				seconds / extraction_s);
 	result_put(result);
+	return 0;
+}
+
+static int run_diagnose(const char *way, const struct buffer *log,
+			struct error *err)
+{
+	double seconds = search_causes(log->data, log->size, err);
+
+	if (seconds < 0)
+		return -1;
+	tell(way, (double)log->size, seconds);
 	return 0;
 }
 
@@ -222,12 +264,12 @@ static int run_grep(const char *folder, const char *way,
 	    file_write(AT_FDCWD, rules, patterns->data, patterns->size, 0600,
 		       false, err) < 0)
 		return -1;
-	start = clock_s();
+	start = clock_cpu_s();
 	pid = process_start(argv, NULL, NULL, err);
 	if (pid < 0)
 		return -1;
 	process_wait(pid, NULL); /* 1: nothing was found */
-	tell(way, (double)log->size, clock_s() - start);
+	tell(way, (double)log->size, clock_cpu_s() - start);
 	unlink(path);
 	unlink(rules);
 	return 0;
@@ -340,8 +382,13 @@ int main(int argc, char **argv)
 		fail(&err);
 	tell("auto, ordinary log", (double)log.size, seconds);
 	if (read_causes(&log, seconds, &err) < 0 ||
+	    run_diagnose("diagnose, ordinary log", &log, &err) < 0 ||
 	    run_memory(&options, &log, &err) < 0 ||
 	    run_grep_all(options.folder, catalog, &log, &err) < 0)
+		fail(&err);
+	buffer_consume(&log, log.size);
+	make_failures(&log, options.bytes / DATED_SHARE);
+	if (run_diagnose("diagnose, failures", &log, &err) < 0)
 		fail(&err);
 	buffer_consume(&log, log.size);
 	make_dated(&log, options.bytes / DATED_SHARE);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,6 +31,20 @@ double clock_s(void)
 double clock_wall_s(void)
 {
 	return (double)clock_of(CLOCK_REALTIME) / 1e9;
+}
+
+static double used_s(int who)
+{
+	struct rusage usage;
+
+	getrusage(who, &usage);
+	return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+double clock_cpu_s(void)
+{
+	return used_s(RUSAGE_SELF) + used_s(RUSAGE_CHILDREN);
 }
 
 static int compare(const void *a, const void *b)

@@ -12,11 +12,14 @@
 #include <sys/types.h>
 
 /* Nanoseconds of the monotonic clock, the same in all processes; seconds of
- * the same, and of the wall clock (for the times of files).
+ * the same, and of the wall clock (for the times of files). Then seconds of
+ * processor time that this process and the children that it waited for used:
+ * the time of work on one core that others wait for, too.
  */
 int64_t clock_ns(void);
 double clock_s(void);
 double clock_wall_s(void);
+double clock_cpu_s(void);
 
 /* Sorts values; q is 0 .. 1. 0 for none. */
 double measure_quantile(double *values, size_t count, double q);
