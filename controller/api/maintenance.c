@@ -24,6 +24,10 @@ int api_gc(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_gc *message = request->message;
 
+	if (message->sweep &&
+	    sweep_check_owner(request->api, message->sweep, request->by,
+			      message->force, err) < 0)
+		return -1;
 	request->goes_on = message->goes_on || message->dry_run;
 	return retention_order(request->api->retention, message, reply, err);
 }

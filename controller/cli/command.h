@@ -73,7 +73,7 @@ struct option_tables command_options(const struct command *command);
 	X(retry) X(report) X(bundle) X(compare) X(trend) X(extract) X(diagnose) \
 	X(stacks) X(sample) X(verify) X(validate) X(mfu) X(vendors) X(check) X(policy) \
 	X(completion) X(export) X(import) X(key) X(node) X(user) X(join) \
-	X(backup) X(gc) X(audit)
+	X(backup) X(gc) X(remove) X(audit)
 /* clang-format on */
 
 #define COMMAND_DECLARE(name) extern const struct command command_##name;

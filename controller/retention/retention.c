@@ -56,6 +56,7 @@ struct retention {
 	uint64_t counted; /* the job that `jobs` counted last */
 	int64_t rest_until_ms, audit_ms;
 	struct sweep_retention forget;
+	struct sweep_retention order; /* of a person */
 };
 
 /* Removing: the event is committed first. */
@@ -258,6 +259,20 @@ static int walk_on(struct walk *walk, struct error *err)
 		       : 0;
 }
 
+static int order_sweep(struct retention *retention, uint64_t sweep,
+		       struct reply_gc *reply, struct error *err)
+{
+	struct sweep_retention *order = &retention->order;
+	uint64_t before = order->sweep == sweep ? order->jobs : 0;
+
+	if (sweep_retention_order(&retention->with, order, sweep,
+				  clock_mono_ms() + SLICE_MS, &reply->more,
+				  err) < 0)
+		return -1;
+	reply->jobs = order->jobs - before;
+	return 0;
+}
+
 int retention_order(struct retention *retention,
 		    const struct message_gc *message, struct reply_gc *reply,
 		    struct error *err)
@@ -270,6 +285,8 @@ int retention_order(struct retention *retention,
 		.after = message->after,
 	};
 
+	if (message->sweep)
+		return order_sweep(retention, message->sweep, reply, err);
 	if (message->older_ms > INT64_MAX / 2)
 		return error_set(err, EINVAL, "older: out of range");
 	if (!message->goes_on)

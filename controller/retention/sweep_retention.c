@@ -1,4 +1,5 @@
-/* sweep_retention.c - removes sweeps that ended long ago, with all their data.
+/* sweep_retention.c - removes sweeps that ended long ago, or that a person
+ * names.
  */
 #include "controller/retention/sweep_retention.h"
 #include "controller/blobs/blob_service.h"
@@ -10,6 +11,7 @@
 #include "protocol/base/log.h"
 #include "protocol/wire/key.h"
 
+#include <errno.h>
 #include <inttypes.h>
 
 #define REST_MS 3600000
@@ -19,7 +21,9 @@ struct looking {
 	const struct retention_config *with;
 	struct sweep_retention *forget;
 	int64_t before_ms, until_ms;
-	bool stays; /* the sweep is not over, or others need its results */
+	uint64_t stays; /* the job for which the sweep stays: it is not over, or
+			   others need its result; 0: none */
+	bool needed;    /* they do */
 	struct error *err;
 };
 
@@ -48,16 +52,15 @@ static bool is_over(const struct looking *looking, const struct job_row *row)
 static int check_job(const struct job_row *row, void *arg)
 {
 	struct looking *looking = arg;
-	bool is_origin = false;
-
 	if (clock_mono_ms() >= looking->until_ms)
 		return 1;
-	if (store_job_origin(looking->with->store, row->id, &is_origin,
+	if (store_job_origin(looking->with->store, row->id, &looking->needed,
 			     looking->err) < 0)
 		return -1;
-	looking->stays = is_origin || !is_over(looking, row);
-	if (looking->stays)
+	if (looking->needed || !is_over(looking, row)) {
+		looking->stays = row->id;
 		return 1;
+	}
 	looking->forget->after = row->id;
 	return 0;
 }
@@ -202,4 +205,61 @@ bool sweep_retention_some(const struct retention_config *with,
 		return false;
 	}
 	return true;
+}
+
+static int sweep_exists(const struct sweep_row *row, void *arg)
+{
+	return 0;
+}
+
+static int order_begin(const struct retention_config *with,
+		       struct sweep_retention *forget, uint64_t sweep,
+		       struct error *err)
+{
+	uint64_t last = 0;
+
+	if (store_sweep(with->store, sweep, sweep_exists, NULL, err) < 0 ||
+	    store_last_sweep(with->store, last_sweep, &last, err) < 0)
+		return -1;
+	if (sweep == last)
+		return error_set(err, EBUSY,
+				 "sweep %" PRIu64
+				 " is the last one; it can be removed when "
+				 "there is a newer one",
+				 sweep);
+	*forget = (struct sweep_retention){ .sweep = sweep };
+	return 0;
+}
+
+int sweep_retention_order(const struct retention_config *with,
+			  struct sweep_retention *forget, uint64_t sweep,
+			  int64_t until_ms, bool *more, struct error *err)
+{
+	struct looking looking = {
+		.with = with,
+		.forget = forget,
+		.before_ms = INT64_MAX,
+		.until_ms = until_ms,
+		.err = err,
+	};
+	int rc;
+
+	*more = store_pending(with->store);
+	if (*more)
+		return 0; /* queued rows may refer to what would be removed */
+	if (forget->sweep != sweep && order_begin(with, forget, sweep, err) < 0)
+		return -1;
+	rc = sweep_retention_go_on(&looking, err);
+	*more = rc == 0;
+	if (rc)
+		forget->sweep = 0;
+	if (rc <= 0 || !looking.stays)
+		return rc < 0 ? -1 : 0;
+	return error_set(err, EBUSY,
+			 looking.needed ? "another sweep has the result of job "
+					  "%" PRIu64 ", too"
+					: "job %" PRIu64
+					  " has not ended, or a node still has "
+					  "its containers",
+			 looking.stays);
 }

@@ -1,16 +1,18 @@
-/* sweep_retention.h - removes sweeps that ended long ago, with all their data.
+/* sweep_retention.h - removes sweeps that ended long ago, or that a person
+ * names, with all their data.
  *
- * By default no sweep is removed. With keep.sweep_days, a sweep is removed when
- * all its jobs ended longer ago than that, and no job of another sweep took
- * over a result of them. The last sweep stays. Its jobs are removed first,
- * oldest first, each with its output and collected files before its rows, in
- * slices of some milliseconds; then the sweep itself. An entry in the audit log
- * says so.
+ * By default no sweep is removed by itself. With keep.sweep_days, a sweep is
+ * removed when all its jobs ended longer ago than that, and no job of another
+ * sweep took over a result of them. The last sweep stays, so that no number is
+ * given twice. Its jobs are removed first, oldest first, each with its output
+ * and collected files before its rows, in slices of some milliseconds; then the
+ * sweep itself. An entry in the audit log says so.
  */
 #ifndef CONTROLLER_RETENTION_SWEEP_RETENTION_H
 #define CONTROLLER_RETENTION_SWEEP_RETENTION_H
 
 #include "controller/retention/retention_config.h"
+#include "protocol/base/error.h"
 
 #include <stdbool.h>
 
@@ -26,5 +28,13 @@ struct sweep_retention {
 /* Work until until_ms; true: there is more to do at once. */
 bool sweep_retention_some(const struct retention_config *with,
 			  struct sweep_retention *forget, int64_t until_ms);
+
+/* A slice of removing a sweep that a person names, until until_ms; *more: call
+ * it again after the next commit. EBUSY: a job has not ended, or its result is
+ * another sweep's, too; or it is the last sweep. ENOENT.
+ */
+int sweep_retention_order(const struct retention_config *with,
+			  struct sweep_retention *forget, uint64_t sweep,
+			  int64_t until_ms, bool *more, struct error *err);
 
 #endif

@@ -186,7 +186,7 @@ MESSAGE(drain, F(drain, request), F(drain, node), O(drain, undrain),
 MESSAGE(label, F(label, request), F(label, node), F(label, labels))
 MESSAGE(backup, F(backup, request), F(backup, id), O(backup, offset))
 MESSAGE(gc, F(gc, request), O(gc, after), F(gc, older_ms),
-	O(gc, goes_on), O(gc, dry_run))
+	O(gc, sweep), O(gc, force), O(gc, goes_on), O(gc, dry_run))
 MESSAGE(sign, F(sign, request), F(sign, sweep), F(sign, manifest))
 MESSAGE(rotate, F(rotate, request), F(rotate, public), O(rotate, keep_s),
 	O(rotate, for_s))

@@ -490,12 +490,15 @@ struct message_backup {
 };
 
 /* Remove the output and the collected files of final jobs with ids above
- * `after` that ended at least older_ms ago.
+ * `after` that ended at least older_ms ago; with `sweep`, instead, that sweep
+ * with all that is known of it.
  */
 struct message_gc {
 	uint64_t request;
 	uint64_t after;
 	uint64_t older_ms;
+	uint64_t sweep;
+	bool force;   /* of another operator */
 	bool goes_on; /* continues an earlier message */
 	bool dry_run; /* only tell what would be removed */
 };

@@ -121,4 +121,31 @@ is "$(sqlite3 "$CLUSTER/controller/regatta.db" 'PRAGMA foreign_key_check' \
 	"SELECT job FROM events WHERE job = $old UNION
 	SELECT job FROM results WHERE job = $old")" "" \
 	"nothing is left of it"
+
+# Those that a person names, unless they are needed.
+run cli remove "$(job_get "$base" .sweep)"
+like "$rc $err" "^1 .*another sweep has the result of job $base, too" \
+	"a sweep is not removed that another has a result of"
+run cli remove "$SWEEP"
+like "$rc $err" "^1 .*sweep $SWEEP is the last one; it can be removed when" \
+	"nor the last one"
+must submit_tool runs wait /host/never
+run cli remove "$SWEEP"
+like "$rc $err" "^1 .*is the last one" "nor what runs"
+runs=$JOB
+must submit_tool after print 10
+must wait_sweep "$SWEEP" 20
+run cli remove "$(job_get "$runs" .sweep)"
+like "$rc $err" "^1 .*job $runs has not ended" "even if it is not the last"
+gone=$(job_get "$young" .sweep)
+run cli remove "$gone"
+like "$rc $err" "^0 .*sweep $gone removed, with 1 job" "others are"
+run regatta show job "$young"
+like "$rc $err" "^2 .*no job|not there|no such" "with their jobs"
+ok '[[ ! -e $CLUSTER/controller/logs/$young ]]' "and their output"
+run cli remove "$gone"
+like "$rc $err" "^2 .*no sweep $gone" "once"
+is "$(sqlite3 "$CLUSTER/controller/regatta.db" 'PRAGMA foreign_key_check')" "" \
+	"the store is whole"
+must cli cancel job "$runs"
 done_testing
