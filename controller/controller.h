@@ -4,7 +4,7 @@
 #ifndef CONTROLLER_CONTROLLER_H
 #define CONTROLLER_CONTROLLER_H
 
-#include "controller/retention/retention_config.h"
+#include "controller/retention/retention.h"
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
 #include "protocol/http/http_server.h"

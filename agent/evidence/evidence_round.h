@@ -4,11 +4,31 @@
 #ifndef AGENT_EVIDENCE_EVIDENCE_ROUND_H
 #define AGENT_EVIDENCE_EVIDENCE_ROUND_H
 
-#include "agent/evidence/inside_tool.h"
+#include "agent/docker/engine.h"
 #include "agent/evidence/stack_tools.h"
 
 #include <sched.h>
 #include <systemd/sd-event.h>
+
+/* Runs a stack tool of an image, in its container.
+ *
+ * The engine starts it there, as the user of the container, with its
+ * capabilities, its seccomp profile and its limits. It starts regatta-init
+ * first, whose filter the task's processes have (agent/init/init.h).
+ */
+
+struct inside_tool;
+
+struct inside_place {
+	struct engine *engine;
+	const char *container; /* borrowed */
+	pid_t init;            /* regatta-init, on this node */
+};
+
+/* What it printed, at most output_max bytes; "": nothing, or it failed. The
+ * tool is freed after it.
+ */
+typedef void inside_tool_fn(void *arg, const char *text);
 
 #define EVIDENCE_SNAPSHOT_MS 10000 /* time limit of the snapshot */
 #define EVIDENCE_TOOL_MS 5000      /* of one tool for one process */

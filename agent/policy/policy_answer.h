@@ -7,7 +7,7 @@
 #ifndef AGENT_POLICY_POLICY_ANSWER_H
 #define AGENT_POLICY_POLICY_ANSWER_H
 
-#include "protocol/config/policy_question.h"
+#include "protocol/config/policy.h"
 
 /* Fill *answer, which was zero; the caller clears it, also on failure. A policy
  * that cannot be read refuses nothing. ENOMEM.

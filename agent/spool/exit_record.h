@@ -2,12 +2,14 @@
  *
  * The record is written inside the container, so it is not trusted: its size is
  * bounded, unknown or mistyped fields are refused, and it is compared with the
- * engine (agent/spool/exit_check.h). agent/init/init.h describes its fields.
+ * engine (exit_check() below). agent/init/init.h describes its fields.
  */
 #ifndef AGENT_SPOOL_EXIT_RECORD_H
 #define AGENT_SPOOL_EXIT_RECORD_H
 
 #include "protocol/message/codec.h"
+
+#include <cjson/cJSON.h>
 
 #define EXIT_RECORD_MAX (64 << 10)
 
@@ -43,5 +45,26 @@ int exit_record_parse(const char *text, size_t size, struct exit_record *record,
 		      struct error *err);
 void exit_record_clear(struct exit_record *record);
 OWNED_VALUE(struct exit_record, exit_record_clear)
+
+/* Checks an exit record against what the engine reports.
+ *
+ * The record comes from inside the container, from a folder that the measured
+ * program may write to; the engine saw the container begin and end itself.
+ */
+
+/* How much the times may differ. The engine's start is before ours and its end
+ * is after ours, each by the time that starting or ending takes on a loaded
+ * machine.
+ */
+#define EXIT_CHECK_SLACK_MS 60000
+
+/* container: the engine's inspect answer for a container that does not run any
+ * more. Exit code, start and end must agree. Values that the engine does not
+ * know are not compared: an engine that was away at the start has no start
+ * time, and one that was away at the end reports exit code 255 or 0. EPROTO
+ * names the difference.
+ */
+int exit_check(const struct exit_record *record, const cJSON *container,
+	       struct error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* task_ending.c - how a task's command ended: what its record and the engine
  * say.
  */
-#include "agent/spool/exit_check.h"
+#include "agent/spool/exit_record.h"
 #include "agent/task/task_internal.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"

@@ -4,7 +4,6 @@
 #include "controller/access/access.h"
 #include "controller/access/key_entry.h"
 #include "controller/access/key_rotation.h"
-#include "controller/access/network.h"
 #include "protocol/base/clock.h"
 
 #include <errno.h>

@@ -13,7 +13,7 @@
 #include "controller/jobs/unschedulable.h"
 #include "controller/logs/log_reader.h"
 #include "controller/nodes/node.h"
-#include "controller/results/step_rate.h"
+#include "controller/results/series.h"
 #include "controller/store/store.h"
 #include "protocol/base/clock.h"
 #include "protocol/hardware/device_metrics.h"

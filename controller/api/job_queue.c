@@ -2,7 +2,7 @@
  * place, and when it will probably start.
  */
 #include "controller/api/jobs.h"
-#include "controller/api/other_jobs.h"
+#include "controller/api/schedule_simulation.h"
 #include "controller/nodes/node.h"
 #include "controller/store/store.h"
 

@@ -1,7 +1,7 @@
 /* plan.c - request for a plan: what would become of a sweep, with the nodes and
  * the queue as they are now.
  */
-#include "controller/api/other_jobs.h"
+#include "controller/api/schedule_simulation.h"
 #include "controller/api/sweeps.h"
 #include "controller/jobs/expected_time.h"
 #include "controller/nodes/node.h"

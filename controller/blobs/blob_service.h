@@ -1,7 +1,7 @@
 /* blob_service.h - gives nodes the blobs that they want.
  *
  * A blob is a workspace, an image's layer or a collected file. People upload
- * blobs (blob_uploads.h) and download others. A node that wants one is told
+ * blobs and download others. A node that wants one is told
  * its source (distribution_tree.h): another node, or the controller, also while
  * the blob is still arriving. A node that awaits a blob is told when it
  * begins to arrive, or that it will not come (blob_uploads_expected()).
@@ -15,6 +15,21 @@
 #include "protocol/blob/blob_store.h"
 #include "protocol/message/message.h"
 #include "protocol/message/reply_logs.h"
+
+#include <sys/types.h>
+
+/* The blobs that people upload to the controller.
+ *
+ * At most BLOB_UPLOADS_MAX arrive at a time. An upload without bytes for a
+ * minute frees its place, and may continue later. Nodes may await a blob
+ * that is not here yet. It is expected until BLOB_UPLOADS_AWAIT_MS after the
+ * last upload, or BLOB_UPLOADS_BACK_MS after the last uploader disconnected.
+ */
+
+#define BLOB_UPLOADS_MAX 16
+#define BLOB_UPLOADS_AWAIT_MS 600000
+#define BLOB_UPLOADS_BACK_MS 60000
+#define BLOB_UPLOADS_SENDERS_MAX 64 /* uploaders whose end is noticed */
 
 /* After so many failures in a row, a node is no source for others until its
  * agent restarts, and a node that fetches gets everything from the controller

@@ -32,11 +32,10 @@
  *	baselines.yaml
  *	  baselines: a list of published figures (published.h)
  *
- * Entries are found by their names and aliases, in any spelling
- * (name_index.h). A framework is also found by a name with a version, which
- * follows the longest known name from a '_' or a digit on: pytorch_1.13,
- * megatron_core060. Everything returned is borrowed from the catalog and lives
- * as long.
+ * Entries are found by their names and aliases, in any spelling. A framework is
+ * also found by a name with a version, which follows the longest known name
+ * from a '_' or a digit on: pytorch_1.13, megatron_core060. What is returned is
+ * borrowed from the catalog and lives as long.
  */
 #ifndef CONTROLLER_CATALOG_CATALOG_H
 #define CONTROLLER_CATALOG_CATALOG_H

@@ -3,7 +3,7 @@
 #ifndef CONTROLLER_CLI_BLOB_TRANSFER_H
 #define CONTROLLER_CLI_BLOB_TRANSFER_H
 
-#include "controller/cli/calls.h"
+#include "controller/cli/client.h"
 #include "protocol/blob/blob_store.h"
 
 /* Read the next bytes of the blob, at most size; 0: the end. */

@@ -7,8 +7,7 @@
 #ifndef CONTROLLER_CLI_CLI_H
 #define CONTROLLER_CLI_CLI_H
 
-#include "controller/cli/calls.h"
-#include "controller/cli/options.h"
+#include "controller/cli/client.h"
 #include "controller/cli/settings.h"
 #include "controller/report/table.h"
 

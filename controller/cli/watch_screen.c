@@ -1,18 +1,183 @@
 /* watch_screen.c - shows a sweep on the whole terminal.
  */
 #include "controller/cli/watch_screen.h"
-#include "controller/view/render.h"
-#include "controller/cli/screen.h"
 #include "controller/report/labels.h"
+#include "controller/report/terminal.h"
+#include "controller/view/render.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/loop.h"
+#include "protocol/base/owned.h"
+#include "protocol/base/printable.h"
 #include "protocol/base/utf8.h"
 
+#include <curses.h>
+#include <locale.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
+
+/* Shows lines of text on the whole terminal and reads keys, with
+ * ncurses.
+ *
+ * Texts are UTF-8 and not trusted: they are cut to the width of the terminal,
+ * and control characters become '?'.
+ */
+
+enum screen_key {
+	SCREEN_NONE, /* no key is waiting */
+	SCREEN_UP,
+	SCREEN_DOWN,
+	SCREEN_OTHER, /* any other special key; letters are themselves */
+};
+
+#define NCURSES_NOMACROS
+
+#define LINE_BYTES 1024
+
+struct screen {
+	SCREEN *terminal;
+	FILE *out;
+	bool colours;
+};
+
+/* The curses colour of each colour. */
+static const short numbers[] = {
+	[RED] = COLOR_RED,
+	[GREEN] = COLOR_GREEN,
+	[YELLOW] = COLOR_YELLOW,
+	[CYAN] = COLOR_CYAN,
+};
+
+/* Also restores the terminal. */
+static void screen_free(struct screen *screen)
+{
+	if (!screen)
+		return;
+	if (screen->terminal) {
+		endwin();
+		delscreen(screen->terminal);
+	}
+	free(screen);
+}
+OWNED_POINTER(struct screen, screen_free)
+
+static int screen_rows(const struct screen *screen)
+{
+	return getmaxy(stdscr);
+}
+
+static int screen_columns(const struct screen *screen)
+{
+	return getmaxx(stdscr);
+}
+
+/* NULL: the terminal lacks the needed functions, or out of memory. */
+static struct screen *screen_new(FILE *in, FILE *out, bool colours)
+{
+	owned(screen_free) struct screen *screen = calloc(1, sizeof(*screen));
+
+	if (!screen)
+		return NULL;
+	setlocale(LC_CTYPE, "");
+	screen->out = out;
+	screen->terminal = newterm(NULL, out, in);
+	if (!screen->terminal)
+		return NULL;
+	set_term(screen->terminal);
+	cbreak(); /* Ctrl-C is a signal */
+	noecho();
+	nonl();
+	nodelay(stdscr, TRUE);
+	keypad(stdscr, TRUE);
+	set_escdelay(25);
+	curs_set(0);
+	screen->colours = colours && has_colors();
+	if (screen->colours) {
+		start_color();
+		use_default_colors();
+		for (short i = 0;
+		     i < (short)(sizeof(numbers) / sizeof(*numbers)); i++)
+			if (numbers[i])
+				init_pair((short)(i + 1), numbers[i], -1);
+	}
+	return take(screen);
+}
+
+/* Read the size of the terminal. True: it has changed. */
+static bool screen_resize(struct screen *screen)
+{
+	struct winsize size;
+
+	if (ioctl(fileno(screen->out), TIOCGWINSZ, &size) < 0 || !size.ws_row ||
+	    !size.ws_col ||
+	    (size.ws_row == screen_rows(screen) &&
+	     size.ws_col == screen_columns(screen)))
+		return false;
+	resizeterm(size.ws_row, size.ws_col);
+	return true;
+}
+
+/* Write a line; the rest of it becomes blank. marked: in reverse video. Returns
+ * how many bytes of the text fit.
+ */
+static size_t screen_line(struct screen *screen, int row, enum colour colour,
+			  bool marked, const char *text)
+{
+	attr_t look = (marked ? A_REVERSE : A_NORMAL) |
+		      (colour == BOLD ? A_BOLD : A_NORMAL);
+	char line[LINE_BYTES];
+
+	if (row < 0 || row >= screen_rows(screen))
+		return 0;
+	snprintf(line, sizeof(line), "%s", text);
+	line[utf8_cut(line, strlen(line))] = 0;
+	printable(line, strlen(line));
+	line[utf8_fit(line, (size_t)screen_columns(screen))] = 0;
+	if (screen->colours && colour < FAINT && colour != PLAIN)
+		look |= (attr_t)COLOR_PAIR((int)colour + 1);
+	attrset((int)look);
+	mvaddstr(row, 0, line);
+	attrset(A_NORMAL);
+	if (getcury(stdscr) == row)
+		clrtoeol();
+	return strlen(line);
+}
+
+/* Clear the lines from `row` on, then update the terminal. */
+static void screen_show(struct screen *screen, int row)
+{
+	if (row < screen_rows(screen)) {
+		move(row, 0);
+		clrtobot();
+	}
+	refresh();
+}
+
+/* The next key: enum screen_key, or a letter. */
+static int screen_key(struct screen *screen)
+{
+	int key;
+
+	/* KEY_RESIZE is no key: screen_resize() reads the size. */
+	do
+		key = getch();
+	while (key == KEY_RESIZE);
+	switch (key) {
+	case ERR:
+		return SCREEN_NONE;
+	case KEY_UP:
+		return SCREEN_UP;
+	case KEY_DOWN:
+		return SCREEN_DOWN;
+	default:
+		return key >= ' ' && key < 127 ? key : SCREEN_OTHER;
+	}
+}
 
 #define SECOND_MS 1000
 #define LOOK_MS 200 /* between checks of the size of the screen */

@@ -13,7 +13,6 @@
 #include "controller/jobs/hang.h"
 #include "controller/jobs/job.h"
 #include "controller/jobs/node_events.h"
-#include "controller/jobs/output.h"
 #include "controller/jobs/race.h"
 #include "controller/jobs/race_rows.h"
 #include "controller/logs/log_ingest.h"

@@ -6,6 +6,27 @@
 
 #include "controller/cluster/active_job.h"
 
+/* What follows for a job when output and files of its tasks arrive. */
+
+/* A node sent bytes of a stream. The last ones of a job let it go on. */
+void output_append(struct jobs *jobs, struct node *node,
+		   const struct message_log *log, const void *data,
+		   size_t size);
+
+/* Compare the files that a task reports with its spec: files that are too many
+ * or too large are dropped.
+ */
+void output_limit_files(struct task *task);
+
+/* Files arrived, or more may be fetched: check the tasks that wait for files.
+ * Jobs whose files are all here go on.
+ */
+void output_check_files(struct jobs *jobs);
+
+/* Read stored output for a moment. Jobs whose output is read to its end go on.
+ */
+void output_read(struct jobs *jobs);
+
 /* A node reports all its tasks; it is sent the commands that they need. */
 void node_event_report(struct jobs *jobs, struct node *node,
 		       const struct message_report *report);

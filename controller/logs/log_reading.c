@@ -1,7 +1,7 @@
 /* log_reading.c - reads metrics from one stream of stored output.
  */
 #include "controller/logs/log_reading.h"
-#include "controller/results/format_trial.h"
+#include "controller/results/format_choice.h"
 #include "protocol/base/log.h"
 #include "protocol/message/stream_index.h"
 

@@ -1,7 +1,7 @@
 /* log_reading.h - reads metrics from one stream of stored output.
  *
  * If the format of the log is not known, the stored part is tried with all
- * formats, again and again as it grows (format_trial.h). The format that fits
+ * formats, again and again as it grows (format_choice.h). The format that fits
  * then reads the stream from its first byte on.
  */
 #ifndef CONTROLLER_LOGS_LOG_READING_H

@@ -4,7 +4,7 @@
  * exactly as written. Its length is the cursor of the stream: an append must
  * continue at exactly that byte, else it is refused with the length. So after
  * any crash on either side no byte is lost and none is there twice.
- * `<stream>.times` beside it (log_times.h) says when bytes arrived; a stream
+ * `<stream>.times` beside it (log_store.c) says when bytes arrived; a stream
  * that came within LOG_TIMES_MS has none.
  *
  * All files are 0600, folders 0700. A stream's name is

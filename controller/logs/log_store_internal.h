@@ -5,11 +5,36 @@
 #define CONTROLLER_LOGS_LOG_STORE_INTERNAL_H
 
 #include "controller/logs/log_store.h"
-#include "controller/logs/log_times.h"
 #include "protocol/base/strings.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/queue.h>
+
+/* Records when the bytes of a log arrived, as (offset, time)
+ * pairs.
+ *
+ * A record is two little-endian 64 bit numbers: an offset in the log, and the
+ * wall clock ms at which the byte there arrived. Offsets grow. A record is made
+ * at most every LOG_TIMES_MS. The first is kept in memory, and a file is made
+ * with the second: without a file, all bytes arrived when the log was changed
+ * last. The file is not essential: records that cannot be written or read are
+ * left out, and no call here fails an append.
+ */
+
+#define LOG_TIMES_MS 100
+
+struct log_times {
+	int fd;       /* -1: no file */
+	bool damaged; /* no record can be added */
+	uint64_t records;
+	int64_t first_ms, last_ms;
+};
+
+/* Open the file at path in the folder, if there is one. Records that a crash
+ * left incomplete, or at or behind the log's length, are cut off. changed_ms:
+ * when the log was changed last.
+ */
 
 #define TALLIES 1024 /* attempts whose number of streams is known */
 #define OPEN_CHAINS 256

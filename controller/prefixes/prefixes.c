@@ -1,7 +1,7 @@
 /* prefixes.c - removes what collectors and launchers put before each line. */
 #include "controller/prefixes/prefixes.h"
 
-#include "controller/prefixes/log_prefix.h"
+#include "controller/prefixes/line_prefix.h"
 
 #include <stdbool.h>
 #include <stddef.h>

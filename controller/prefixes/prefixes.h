@@ -5,7 +5,7 @@
  * and CRI, kubectl --prefix, compose, stern, journald, syslog, a date, Ray,
  * pdsh, srun, mpirun, torchrun, grep -n, the blanks before a quoted text.
  * Prefixes may stand one behind the other. line_prefix.h has those that one
- * line shows, log_prefix.h those that the first lines of a log show.
+ * line shows, and those that the first lines of a log show.
  *
  * A log without them passes through unchanged, in pieces of any size; a prefix
  * costs a call. The result does not depend on the pieces that come in.

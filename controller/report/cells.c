@@ -218,7 +218,8 @@ static int cell_make(struct report_row *cell, const struct report_row *runs,
 	return 0;
 }
 
-struct mean cell_mean(const struct report_row *cell)
+/* The rates of the repeats. */
+static struct mean cell_mean(const struct report_row *cell)
 {
 	const struct repeats_info *of = cell->repeats;
 
@@ -261,8 +262,8 @@ static void cell_relate(struct report_row *cell, const struct report_row *to,
 							  : RELATION_FASTER;
 }
 
-const struct report_row *cells_named(const struct report_rows *cells,
-				     const char *name)
+static const struct report_row *cells_named(const struct report_rows *cells,
+					    const char *name)
 {
 	ROWS_EACH(cell, cells)
 	{
@@ -272,8 +273,8 @@ const struct report_row *cells_named(const struct report_rows *cells,
 	return NULL;
 }
 
-const struct report_row *cells_with(const struct report_rows *cells,
-				    const char *words)
+static const struct report_row *cells_with(const struct report_rows *cells,
+					   const char *words)
 {
 	ROWS_EACH(cell, cells)
 	{
@@ -343,7 +344,8 @@ int cells_make(const struct report_rows *runs, const struct report_about *about,
 	return cells_relate(cells, about, err);
 }
 
-bool cells_repeat(const struct report_rows *cells)
+/* Has any cell more than one run? */
+static bool cells_repeat(const struct report_rows *cells)
 {
 	ROWS_EACH(cell, cells)
 	{

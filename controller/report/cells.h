@@ -23,9 +23,6 @@
 int cells_make(const struct report_rows *runs, const struct report_about *about,
 	       struct report_rows *cells, struct error *err);
 
-/* Has any cell more than one run? */
-bool cells_repeat(const struct report_rows *cells);
-
 /* The rows that a table or chart shows: the cells, if any has repeats or they
  * have a baseline, and single runs are not asked for; else the runs.
  */
@@ -41,15 +38,8 @@ const char *cells_legend(const struct report_about *about,
 			 const struct report_rows *shown,
 			 enum language language, char text[CELLS_LEGEND]);
 
-/* The rates of the repeats. */
-struct mean cell_mean(const struct report_row *cell);
-
 /* The cell's row of that name, or the first one that has all these words; NULL:
  * none.
  */
-const struct report_row *cells_named(const struct report_rows *cells,
-				     const char *name);
-const struct report_row *cells_with(const struct report_rows *cells,
-				    const char *words);
 
 #endif

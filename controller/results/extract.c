@@ -3,7 +3,7 @@
 #include "controller/results/extract.h"
 
 #include "controller/prefixes/prefixes.h"
-#include "controller/results/meaning/line_clock.h"
+#include "controller/results/meaning/line.h"
 #include "controller/results/meaning/meaning.h"
 #include "controller/results/open_figures.h"
 #include "controller/results/steps.h"

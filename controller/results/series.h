@@ -4,8 +4,8 @@
  *	 "rate_unit": "token/p/s"}
  *
  * A value is a number, or null for NaN and infinite ones. The rate is that of
- * each step (step_rate.h). A curve without values is an empty list. Of a long
- * training only steps are kept whose number is divisible by a power of two.
+ * each step. A curve without values is an empty list. Of a long training only
+ * steps are kept whose number is divisible by a power of two.
  * That power depends only on the length, so the curves of two equally long jobs
  * have steps in common.
  */
@@ -13,10 +13,20 @@
 #define CONTROLLER_RESULTS_SERIES_H
 
 #include "controller/results/extract.h"
+#include "controller/results/rules/record.h"
 #include "protocol/base/error.h"
+#include "protocol/message/rate.h"
 #include "protocol/message/spec.h"
 
 #include <cjson/cJSON.h>
+
+/* The rate of one step of a log. */
+
+/* By the step time and the batch, else as the program printed it, in the order
+ * of a result's rate. devices: of the whole job.
+ */
+struct rate step_rate(const struct record *record,
+		      const struct measure_spec *measure, uint64_t devices);
 
 #define SERIES_STEPS_MAX 1024
 

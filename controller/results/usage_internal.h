@@ -4,9 +4,38 @@
 #ifndef CONTROLLER_RESULTS_USAGE_INTERNAL_H
 #define CONTROLLER_RESULTS_USAGE_INTERNAL_H
 
-#include "controller/results/curve.h"
 #include "controller/results/usage.h"
 #include "protocol/hardware/sample_format.h"
+
+#include <cjson/cJSON.h>
+#include <stdint.h>
+
+/* Keeps readings over time in at most CURVE_POINTS points.
+ *
+ * Each point is the mean over an interval; all intervals are equally long. When
+ * there would be too many points, neighbours are merged.
+ */
+
+#define CURVE_POINTS 128
+
+/* All zero is empty. */
+struct curve {
+	int64_t from_ms;    /* of the first reading */
+	int64_t stretch_ms; /* of one point */
+	double sum[CURVE_POINTS];
+	uint32_t count[CURVE_POINTS];
+	uint32_t points; /* up to the last that has a reading */
+};
+
+/* The mean of the points whose middle lies in from_ms to to_ms; NAN: there is
+ * none.
+ */
+double curve_mean(const struct curve *curve, int64_t from_ms, int64_t to_ms);
+
+/* [[seconds since since_ms, mean] ...]; intervals without a reading have no
+ * point. The caller deletes it; NULL: ENOMEM.
+ */
+cJSON *curve_json(const struct curve *curve, int64_t since_ms);
 
 /* All readings of one kind. */
 struct figure {

@@ -49,4 +49,13 @@ int database_text(sqlite3 *database, const char *sql, char *text, size_t size,
 /* Fill *err from the last failure of a call on this database; return -1. */
 int database_error(sqlite3 *database, struct error *err, const char *what);
 
+/* The tables of the store, and how an older store gets them. */
+
+/* In SQL: how many digits of a cell's key the index of runs has (64 bits). */
+#define RUN_DIGITS "16"
+
+/* The upgrades for database_open(). */
+extern const struct database_upgrade store_upgrades[];
+extern const int store_upgrades_count;
+
 #endif

@@ -3,7 +3,6 @@
 #include "controller/store/store.h"
 
 #include "controller/store/database.h"
-#include "controller/store/schema.h"
 #include "controller/store/store_internal.h"
 #include "protocol/base/digest.h"
 

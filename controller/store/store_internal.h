@@ -4,7 +4,7 @@
 #ifndef CONTROLLER_STORE_STORE_INTERNAL_H
 #define CONTROLLER_STORE_STORE_INTERNAL_H
 
-#include "controller/store/schema.h"
+#include "controller/store/database.h"
 #include "controller/store/store.h"
 #include "protocol/base/buffer.h"
 

@@ -4,7 +4,7 @@
 #include "controller/logs/log_ingest.h"
 #include "controller/logs/log_reader.h"
 #include "controller/nodes/node.h"
-#include "controller/results/step_rate.h"
+#include "controller/results/series.h"
 #include "protocol/hardware/device_metrics.h"
 #include "protocol/base/clock.h"
 

@@ -17,7 +17,7 @@ void map_clear_expression(void *out)
 	expression_free(*(struct expression **)out);
 }
 
-int map_check_list(const struct value *list, struct error *err)
+static int map_check_list(const struct value *list, struct error *err)
 {
 	if (value_expect(list, VALUE_LIST, err) < 0)
 		return -1;

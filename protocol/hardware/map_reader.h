@@ -88,7 +88,6 @@ map_clear_fn map_clear_strings;
 map_clear_fn map_clear_expression;
 
 /* A list of at most MAP_LIST_MAX, a map of at most as many. */
-int map_check_list(const struct value *list, struct error *err);
 int map_check_map(const struct value *map, struct error *err);
 
 /* Readers. A text has one line; a word is a text without blanks and commas.

@@ -111,8 +111,6 @@ struct token_sink *json_text_sink(struct json_text_sink *sink,
 
 /* A tree of cJSON. */
 
-void json_number_token(double number, struct token *token);
-
 struct json_tree_sink {
 	struct token_sink sink;
 	cJSON *root; /* the caller deletes it, also after an error */

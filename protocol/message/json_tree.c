@@ -116,7 +116,7 @@ void json_tree_sink_clear(struct json_tree_sink *sink)
 
 /* Back. */
 
-void json_number_token(double value, struct token *token)
+static void json_number_token(double value, struct token *token)
 {
 	bool exact = value >= -(double)TOKEN_EXACT_MAX &&
 		     value <= (double)TOKEN_EXACT_MAX && value == floor(value);

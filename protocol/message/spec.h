@@ -210,9 +210,9 @@ struct job_spec {
 	char *key;       /* content address of the cell: 64 hex digits */
 	uint32_t repeat; /* 0 .. repeats - 1 */
 	cJSON *values;   /* the matrix values of the cell, by field */
-	cJSON *about;   /* for reports alone (controller/sweep/about.h), or NULL
-			 */
-	char *vendor;   /* nodes of this vendor only */
+	cJSON *about;    /* for reports alone (sweep/expand.c), or NULL
+			  */
+	char *vendor;    /* nodes of this vendor only */
 	char *labels;   /* that the nodes must have: "disk=nvme,rack=a", or NULL
 			 */
 	uint32_t nodes; /* tasks of the gang, 1 .. 4096 */

@@ -15,8 +15,8 @@
  *
  * Everything that a peer can make grow has a limit: the size of messages
  * (message.h), received but unread messages (256 of a peer; unread.h for all),
- * unsent ones (1,000 per peer; unsent.h for their bytes), and per key sessions,
- * waiting requests, messages a second and a viewer's processor time
+ * unsent ones (1,000 per peer; sessions.h for their bytes), and per key
+ * sessions, waiting requests, messages a second and a viewer's processor time
  * (budget.h). Beyond a limit all sessions of the key are dropped with a
  * sentence, and the key is refused for WIRE_BAN_MS. Other keys are not
  * affected.

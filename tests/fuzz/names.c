@@ -1,7 +1,7 @@
 /* names.c - feeds any bytes to the readers of what people paste and configure:
  * references of images, tokens, networks, lists of keys.
  */
-#include "controller/access/network.h"
+#include "controller/access/key_entry.h"
 #include "protocol/registry/reference.h"
 #include "protocol/wire/join.h"
 #include "protocol/yaml/document.h"

@@ -2,7 +2,7 @@
  */
 #include "controller/access/access.h"
 #include "controller/access/key_rotation.h"
-#include "controller/access/network.h"
+#include "controller/access/key_entry.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 #include "tests/tap.h"

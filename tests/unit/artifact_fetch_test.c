@@ -4,7 +4,7 @@
 #include "controller/blobs/artifact_fetch.h"
 
 #include "controller/cluster/active_job_internal.h"
-#include "controller/jobs/output.h"
+#include "controller/jobs/node_events.h"
 #include "tests/tap.h"
 #include "controller/nodes/node_internal.h"
 

@@ -2,7 +2,6 @@
  * node.
  */
 #include "controller/blobs/blob_service.h"
-#include "controller/blobs/blob_uploads.h"
 
 #include "controller/effects.h"
 #include "controller/nodes/node_internal.h"

@@ -1,5 +1,5 @@
 /* exit_check_test.c - an exit record beside what the engine says. */
-#include "agent/spool/exit_check.h"
+#include "agent/spool/exit_record.h"
 #include "tests/tap.h"
 
 #include <errno.h>

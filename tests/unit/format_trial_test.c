@@ -1,7 +1,7 @@
 /* format_trial_test.c - the head and the tail of a log show its format, and
  * where none fits, which lines look like figures.
  */
-#include "controller/results/format_trial.h"
+#include "controller/results/format_choice.h"
 #include "controller/results/likely_lines.h"
 #include "protocol/base/buffer.h"
 #include "protocol/yaml/document.h"

@@ -1,7 +1,7 @@
 /* log_store_test.c - logs on disk: every byte once, in its place.
  */
 #include "controller/logs/log_store.h"
-#include "controller/logs/log_times.h"
+#include "controller/logs/log_store_internal.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 #include "tests/tap.h"

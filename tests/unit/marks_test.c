@@ -1,7 +1,7 @@
 /* marks_test.c - a mark is found wherever it begins, and refused if it is too
  * short.
  */
-#include "controller/results/rules/marks.h"
+#include "controller/results/rules/rule.h"
 #include "tests/tap.h"
 
 #include <stdlib.h>

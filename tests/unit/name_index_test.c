@@ -1,6 +1,6 @@
 /* name_index_test.c - names of chips and models as documents write them.
  */
-#include "controller/catalog/name_index.h"
+#include "controller/catalog/catalog_internal.h"
 #include "tests/tap.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* rate_test.c - the rate of a job, in the unit that its output allows.
  */
 #include "protocol/message/rate.h"
-#include "controller/results/step_rate.h"
+#include "controller/results/series.h"
 #include "tests/tap.h"
 
 #include <math.h>

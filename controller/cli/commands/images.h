@@ -94,7 +94,6 @@ struct image_operation_info *image_answer(const struct answer *answer);
 
 bool image_node_ready(const struct image_node *node);
 /* "ready" or "failed". */
-bool image_node_final(const struct image_node *node);
 const char *image_node_text(const struct image_node *node); /* or "" */
 
 /* Returns how many nodes are not ready, and prints why. With `made` also prints

@@ -178,7 +178,7 @@ bool image_node_ready(const struct image_node *node)
 	return !strcmp(node->progress.phase, "ready");
 }
 
-bool image_node_final(const struct image_node *node)
+static bool image_node_final(const struct image_node *node)
 {
 	return image_node_ready(node) ||
 	       !strcmp(node->progress.phase, "failed");

@@ -6,10 +6,28 @@
 #ifndef CONTROLLER_CLI_COMMANDS_IMPORT_CONF_H
 #define CONTROLLER_CLI_COMMANDS_IMPORT_CONF_H
 
+#include "controller/catalog/catalog.h"
 #include "controller/cli/cli.h"
-#include "controller/cli/commands/import_sweep.h"
 #include "controller/sweep/flagperf/conf.h"
 #include "controller/sweep/flagperf/python_files.h"
+#include "protocol/base/buffer.h"
+
+/* Writes a suite of a FlagPerf tree as a sweep file. */
+
+/* One of FlagPerf's suites. */
+struct suite {
+	const char *name;
+	bool python;
+	const char *file;    /* lists its cases */
+	const char *cluster; /* lists its nodes; NULL: the same file */
+};
+
+/* Append a sweep file with the suite's cases. root: the tree, an absolute path.
+ * catalog: to recognize chips, or NULL.
+ */
+int import_sweep_write(const char *root, const struct catalog *catalog,
+		       const struct suite *suite, const struct conf *conf,
+		       struct buffer *out, struct error *err);
 
 /* Add the suite's configuration to conf: of training, the values of
  * test_conf.py and cluster_conf.py (the latter is optional) and the hints of

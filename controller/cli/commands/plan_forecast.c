@@ -9,7 +9,7 @@
 #include "controller/results/json_object.h"
 #include "controller/sweep/sweep.h"
 #include "protocol/base/file.h"
-#include "protocol/config/policy_question.h"
+#include "protocol/config/policy.h"
 #include "protocol/message/json_get.h"
 #include "protocol/message/reply_sweeps.h"
 

@@ -146,8 +146,11 @@ static int session_find_name(struct session *session, const char *name,
 			 name);
 }
 
-int session_sweep(struct session *session, const char *word, uint64_t *sweep,
-		  struct error *err)
+/* The number of a sweep that a word names: its number, its name (then the last
+ * of that name), or NULL (the last one). ENOENT.
+ */
+static int session_sweep(struct session *session, const char *word,
+			 uint64_t *sweep, struct error *err)
 {
 	struct message_query query = { .what = QUERY_SWEEP };
 	owned(answer_clear) struct answer answer = { 0 };

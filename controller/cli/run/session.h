@@ -24,12 +24,6 @@ struct session {
 /* ENOENT: the folder has no run; EINVAL: a controller is given, too. */
 int session_open(struct session *session, struct cli *cli, struct error *err);
 
-/* The number of a sweep that a word names: its number, its name (then the last
- * of that name), or NULL (the last one). ENOENT.
- */
-int session_sweep(struct session *session, const char *word, uint64_t *sweep,
-		  struct error *err);
-
 /* Open a session and find a sweep; the word may also be the folder of a run. */
 int session_open_sweep(struct session *session, struct cli *cli,
 		       const char *word, uint64_t *sweep, struct error *err);

@@ -2,8 +2,7 @@
  */
 #include "controller/results/meaning/meaning.h"
 
-#include "controller/results/meaning/line_clock.h"
-#include "controller/results/meaning/table_rows.h"
+#include "controller/results/meaning/line.h"
 #include "controller/results/rules/dict.h"
 
 #include <ctype.h>

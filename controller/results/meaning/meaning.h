@@ -64,7 +64,7 @@ struct meaning;
 struct meaning *meaning_new(const struct lexicon *lexicon, struct error *err);
 void meaning_free(struct meaning *meaning);
 
-/* Read a line, without its prefix, whose clock is `stamp` (line_clock.h; NaN:
+/* Read a line, without its prefix, whose clock is `stamp` (line.h; NaN:
  * none) and which this rank has printed (-1: unknown). As rules_match().
  */
 int meaning_read(struct meaning *meaning, struct fields *names,
