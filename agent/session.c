@@ -1,6 +1,7 @@
 /* session.c - exchanges messages with the controller.
  */
 #include "agent/session.h"
+#include "agent/image_look.h"
 #include "agent/images/registry_access.h"
 #include "agent/metrics/host_facts.h"
 #include "agent/policy/policy_check.h"
@@ -25,6 +26,7 @@
 struct session {
 	const struct session_parts *parts;
 	struct wire_client *wire;
+	struct image_looks *looks;
 	char endpoint[ENDPOINT_SIZE]; /* of the controller */
 	bool open;                    /* welcome was received */
 	bool outage_logged;
@@ -238,6 +240,22 @@ static void refuse_prepare(struct session *session, const struct task_id *id,
 	send_or_report(session, MESSAGE_TASK, &message);
 }
 
+/* image_look_fn */
+static void session_tell_look(void *arg, const struct task_id *id,
+			      const char *pin)
+{
+	const char *state = task_state_name(TASK_PREPARING);
+	const struct message_task message = { .task = {
+						      .job = id->job,
+						      .attempt = id->attempt,
+						      .rank = id->rank,
+						      .state = (char *)state,
+						      .image_look = (char *)pin,
+					      } };
+
+	send_or_report(arg, MESSAGE_TASK, &message);
+}
+
 static void on_prepare(struct session *session, void *body)
 {
 	struct message_prepare *prepare = body;
@@ -248,6 +266,11 @@ static void on_prepare(struct session *session, void *body)
 	if (task) {
 		session_task_changed(session,
 				     task); /* repeated: answer again */
+		return;
+	}
+	if (prepare->task.look) {
+		image_look(session->looks, session->parts->images,
+			   &prepare->task);
 		return;
 	}
 	if (task_table_count(session->parts->tasks) >= TASKS_MAX) {
@@ -657,12 +680,14 @@ bool session_clock(const struct session *session, struct exchange *best)
 struct session *session_new(const struct session_parts *parts,
 			    struct error *err)
 {
-	struct session *session = calloc(1, sizeof(*session));
+	owned(session_free) struct session *session =
+		error_calloc(sizeof(*session), "agent", err);
 
 	if (!session)
-		return error_null(error_nomem(err, "agent"));
+		return NULL;
 	session->parts = parts;
-	return session;
+	session->looks = image_looks_new(session_tell_look, session, err);
+	return session->looks ? take(session) : NULL;
 }
 
 void session_free(struct session *session)
@@ -670,6 +695,7 @@ void session_free(struct session *session)
 	if (!session)
 		return;
 	wire_client_free(session->wire);
+	image_looks_free(session->looks);
 	loop_source_free(&session->report);
 	loop_source_free(&session->endpoint_timer);
 	free(session);

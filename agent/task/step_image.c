@@ -52,25 +52,23 @@ static void tell_pin(struct task *task, const char *pin)
 		task->services->changed(task->services->arg, task);
 }
 
-/* What identifies the image in all nodes: the reference of a built image, the
- * digest of a pulled one, else its content. The pin of the sweep, if the image
- * is that by any of its names; earlier versions pinned ids.
+/* The pin of the sweep, if the image is that by any of its names; earlier
+ * versions pinned ids.
  */
-static const char *image_digest_of(const struct task *task,
-				   const struct image *image)
+const char *task_image_pin(const struct task_spec *spec,
+			   const struct image *image)
 {
 	struct reference asked, found;
-
-	const char *pin = task->spec.pin;
+	const char *pin = spec->pin;
 
 	if (pin && (!strcmp(pin, image->id) || !strcmp(pin, image->content)))
 		return pin;
-	if (task->spec.container.build)
+	if (spec->container.build)
 		return image->reference;
 	/* The engine may know it only by the name of another registry. */
 	return image->digest &&
-			       reference_parse(task->spec.container.image,
-					       &asked, NULL) == 0 &&
+			       reference_parse(spec->container.image, &asked,
+					       NULL) == 0 &&
 			       reference_parse(image->digest, &found, NULL) ==
 				       0 &&
 			       !strcmp(asked.name, found.name)
@@ -183,7 +181,7 @@ static void image_done(void *arg, const struct error *err,
 		image_failed(task, err);
 		return;
 	}
-	pin = image_digest_of(task, image);
+	pin = task_image_pin(&task->spec, image);
 	if (check_pin(task, pin, &wrong) < 0) {
 		step_fail(task, FAILURE_PREFLIGHT, &wrong);
 	} else if (keep_image(task, image) < 0) {

@@ -93,6 +93,12 @@ void task_command_answer(struct task *task,
 			 const struct message_command_answer *answer,
 			 const void *data, size_t size);
 
+/* What identifies the image in all nodes: the reference of a built image, the
+ * digest of a pulled one, else its content. Borrowed from both.
+ */
+const char *task_image_pin(const struct task_spec *spec,
+			   const struct image *image);
+
 /* Fill needs[] with the images that the task uses or will use; returns the
  * number. The texts are borrowed, until control returns to the loop.
  */

@@ -180,6 +180,14 @@ struct task *gang_task(const struct gang *gang, uint32_t rank)
 	return &gang->tasks[rank];
 }
 
+bool gang_has_looked(const struct gang *gang)
+{
+	for (uint32_t i = 0; gang->spec.nodes > 1 && i < gang->spec.nodes; i++)
+		if (!gang->tasks[i].image_look)
+			return false;
+	return true;
+}
+
 const struct catalog *gang_catalog(const struct gang *gang)
 {
 	return gang->catalog;
@@ -214,6 +222,11 @@ uint32_t task_rank(const struct task *task)
 enum task_state task_state(const struct task *task)
 {
 	return task->state;
+}
+
+bool task_has_looked(const struct task *task)
+{
+	return task->image_look;
 }
 
 struct node *task_node(const struct task *task)

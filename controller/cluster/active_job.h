@@ -52,6 +52,8 @@ const struct job_spec *gang_spec(const struct gang *gang);
 /* One per node, by rank: gang_nodes() of them. */
 uint32_t gang_nodes(const struct gang *gang);
 struct task *gang_task(const struct gang *gang, uint32_t rank);
+/* Have all of several nodes told what they have by the image's name? */
+bool gang_has_looked(const struct gang *gang);
 /* Devices that it holds, over all nodes. */
 uint64_t gang_devices(const struct gang *gang);
 /* The descriptions that it uses. */
@@ -71,6 +73,8 @@ struct job *task_job(const struct task *task);
 struct gang *task_gang(const struct task *task);
 uint32_t task_rank(const struct task *task);
 enum task_state task_state(const struct task *task);
+/* Has its node told what it has by the image's name? */
+bool task_has_looked(const struct task *task);
 /* NULL: none yet. */
 struct node *task_node(const struct task *task);
 /* The devices of the node that it holds, one bit each. */

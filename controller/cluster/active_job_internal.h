@@ -22,7 +22,9 @@ struct task {
 	uint32_t port;
 	char *text;
 	char *image_id;
-	char *image_pin; /* what its image name resolves to on the node */
+	char *image_pin;  /* what its image name resolves to on the node */
+	char *image_look; /* what the node has by it, before a registry is
+			     asked; "": nothing; NULL: it has not told */
 	int64_t exit_code;
 	int64_t started_ms, ended_ms;
 	uint64_t memory_peak_bytes;

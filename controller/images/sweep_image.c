@@ -305,7 +305,17 @@ bool sweep_image_may_prepare(struct sweep_images *images,
 		image->asking = job;
 		image->asked = first;
 	}
-	return image->asking == job && task_rank(task) == 0;
+	return image->asking == job && task_rank(task) == 0 &&
+	       gang_has_looked(task_gang(task));
+}
+
+bool sweep_image_must_look(struct sweep_images *images, const struct task *task)
+{
+	const struct job *job = task_job(task);
+	const struct sweep_image *image = resolved_image(images, job);
+
+	return image && image->asking == job_id(job) &&
+	       gang_nodes(task_gang(task)) > 1 && !task_has_looked(task);
 }
 
 /* Can the name resolve to that? An id may be of any image; a digest must be of

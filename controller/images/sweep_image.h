@@ -6,7 +6,9 @@
  * The first node of a sweep that needs an image resolves its name: to a digest
  * of its registry, or to the id of an image that is in no registry. The result
  * is stored and sent to every other node and for every later job of the sweep,
- * so that a tag that moves meanwhile has no effect. Other nodes wait for it.
+ * so that a tag that moves meanwhile has no effect. Other nodes wait for it. Of
+ * a gang, all nodes tell first what they have: what one has is the sweep's, and
+ * a registry is asked only if none has any.
  *
  * The result comes from a node, so it is not trusted: it must be of the name's
  * own repository, or an id, and the other nodes compare it with what their own
@@ -60,6 +62,10 @@ const char *sweep_image_digest(struct sweep_images *images,
  */
 bool sweep_image_may_prepare(struct sweep_images *images,
 			     const struct task *task);
+
+/* It waits: must its node tell first what it has by that name? */
+bool sweep_image_must_look(struct sweep_images *images,
+			   const struct task *task);
 
 enum image_learnt {
 	IMAGE_SAME,     /* the sweep has the same already, or needs none */

@@ -325,13 +325,13 @@ static bool refuse_unlike(struct job *job)
 	return true;
 }
 
-static void record_pin(const struct task *task)
+static void record_pin(const struct task *task, const char *pin)
 {
 	struct job *job = task->job;
 	cJSON *data = cJSON_CreateObject();
 
 	cJSON_AddStringToObject(data, "image", job->gang->spec.container.image);
-	cJSON_AddStringToObject(data, "pin", task->image_pin);
+	cJSON_AddStringToObject(data, "pin", pin);
 	cJSON_AddStringToObject(data, "node", node_name(task_node(task)));
 	job_event(job, JOB_EVENT_PIN, data, NULL);
 }
@@ -358,11 +358,32 @@ static bool refuse_image(struct job *job)
 			return true;
 		}
 		if (learnt == IMAGE_NEW) {
-			record_pin(task);
+			record_pin(task, task->image_pin);
 			node_command_waiting(job->jobs);
 		}
 	}
 	return false;
+}
+
+void gang_looked(struct job *job)
+{
+	struct gang *gang = job->gang;
+	enum image_learnt learnt = IMAGE_OTHER;
+	char text[400];
+
+	if (!gang || job->state != JOB_PREPARING || !gang_has_looked(gang))
+		return;
+	for (uint32_t i = 0; learnt == IMAGE_OTHER && i < gang->spec.nodes;
+	     i++) {
+		struct task *task = &gang->tasks[i];
+
+		learnt =
+			sweep_image_learn(job->jobs->images, task,
+					  task->image_look, text, sizeof(text));
+		if (learnt == IMAGE_NEW)
+			record_pin(task, task->image_look);
+	}
+	node_command_waiting(job->jobs);
 }
 
 static void all_ready(struct job *job)

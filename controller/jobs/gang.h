@@ -26,6 +26,11 @@ int gang_exception(struct job *job, enum failure failure, int64_t code,
 /* Take the job's next step if it need not wait. May free the job. */
 void gang_advance(struct job *job);
 
+/* A node of the gang told what it has by the image's name. When all have, what
+ * the lowest rank has is the sweep's; a registry is asked if none has any.
+ */
+void gang_looked(struct job *job);
+
 /* End the gangs that are past their time limit. Try again what could not be
  * stored.
  */

@@ -644,6 +644,7 @@ static void task_clear(struct task *task)
 	free(task->text);
 	free(task->image_id);
 	free(task->image_pin);
+	free(task->image_look);
 	strings_clear(&task->ulimits);
 	cJSON_Delete(task->facts);
 	for (size_t i = 0; i < task->streams_count; i++)

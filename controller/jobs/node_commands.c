@@ -31,7 +31,8 @@ void node_command_prepare(struct task *task)
 	node_command_forget(task);
 	task->waits = !sweep_image_may_prepare(task->job->jobs->images, task);
 	task->job->jobs->waiting += task->waits;
-	if (task->waits)
+	if (task->waits &&
+	    !sweep_image_must_look(task->job->jobs->images, task))
 		return;
 	if (!task_node(task) || !node_peer(task_node(task)))
 		return;
@@ -39,6 +40,7 @@ void node_command_prepare(struct task *task)
 		log_error("job=%" PRIu64 ": %s", task->job->id, err.text);
 		return;
 	}
+	prepare.task.look = task->waits;
 	if (logins_give(task->job->jobs->logins, task->job->sweep,
 			node_view(task_node(task))->key,
 			prepare.task.container.build

@@ -314,6 +314,11 @@ void node_event_status(struct jobs *jobs, struct node *node,
 			discard_unknown(jobs, node, status);
 		return;
 	}
+	if (status->image_look) {
+		task_keep_text(&task->image_look, status->image_look);
+		gang_looked(job);
+		return;
+	}
 	ending = job->state == JOB_COLLECTING && job->failure;
 	was = task->state;
 	keep_status(task, (struct task_status *)status);

@@ -231,6 +231,8 @@ struct task_status {
 	char *image_pin;     /* what the image's name resolves to on this node:
 				name@sha256:..., an id, or the name:tag of a built
 				one */
+	char *image_look;    /* answer to task_spec.look: the same; "": there is
+				none */
 	int64_t exit_code;   /* ended: of the command */
 	uint64_t started_ms; /* wall clock of the node, 0: never */
 	uint64_t ended_ms;

@@ -263,6 +263,7 @@ struct task_spec {
 	char *pin;   /* what container.image resolves to in the sweep:
 			name@sha256:... or an image's id; NULL: this node
 			resolves it */
+	bool look;   /* prepare nothing: what has this node by that name? */
 	struct registry_login *logins; /* of the submitter, for the registries
 					  of its image; sealed for this node */
 	size_t logins_count;

@@ -251,6 +251,15 @@ static void on_prepare(struct agent *agent, const struct packet *packet)
 		tell(agent, task);
 		return;
 	}
+	if (packet->look) {
+		struct packet told = *packet;
+
+		told.type = MESSAGE_TASK;
+		told.state = TASK_PREPARING;
+		told.pinned = random_below(rng(agent), 2);
+		wire_to_controller(agent, &told);
+		return;
+	}
 	task = calloc(1, sizeof(*task));
 	if (!task)
 		abort();

@@ -64,6 +64,7 @@ static struct packet packet_of(enum message_type type, const void *body)
 		packet.job = prepare->task.job;
 		packet.attempt = prepare->task.attempt;
 		packet.rank = prepare->task.rank;
+		packet.look = prepare->task.look;
 		for (size_t i = 0; i < devices->count; i++)
 			packet.devices |=
 				UINT64_C(1)
@@ -479,7 +480,10 @@ static void fill_status(struct task_status *status, const struct packet *packet)
 		.text = packet->failure ? (char *)"it went wrong" : NULL,
 		.code = packet->failure == FAILURE_PREFLIGHT ? ENOENT : 0,
 		.port = packet->port,
-		.image_pin = packet->pinned ? (char *)PIN : NULL,
+		.image_pin =
+			packet->pinned && !packet->look ? (char *)PIN : NULL,
+		.image_look = packet->look ? (char *)(packet->pinned ? PIN : "")
+					   : NULL,
 	};
 	if (packet->state >= TASK_RUNNING) {
 		status->streams = calloc(1, sizeof(*status->streams));

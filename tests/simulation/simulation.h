@@ -80,6 +80,7 @@ struct packet {
 	bool refused;
 	uint32_t retry_ms;
 	bool pinned;           /* the image's digest is told */
+	bool look;             /* prepare: tell what is there; told */
 	bool leaving;          /* in a report */
 	uint64_t streams;      /* final bytes of the output */
 	struct packet *report; /* of a report: `size` of them */

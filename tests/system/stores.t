@@ -99,6 +99,14 @@ like "$(job_get "$last" .text)" \
 must cli cancel "$SWEEP"
 must wait_sweep "$SWEEP" 30
 
+# A gang whose first node lacks what the other one has.
+must dk e2 tag "$TOOL_IMAGE" test/second:1
+must gang test/second:1
+ok 'wait_job $JOB failed 60' "nor of a gang whose first node lacks it"
+like "$(job_get "$JOB" '"\(.failure) \(.text)"')" \
+	"^preflight n1: image test/second:1 .* is in no registry and not on this node" \
+	"by name"
+
 must random_image e1 test/other:1 1
 must random_image e2 test/other:1 1
 must gang test/other:1

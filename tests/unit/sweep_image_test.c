@@ -79,6 +79,46 @@ static void claims(struct bed *bed)
 	   "and nothing is another's");
 }
 
+/* Of a gang's nodes: which may prepare, and which must look ("pl")? */
+static const char *orders(struct bed *bed)
+{
+	static char text[10];
+
+	for (int i = 0; i < 2; i++) {
+		const struct task *task = &bed->gang.tasks[i];
+
+		text[i] = sweep_image_may_prepare(bed->images, task) ? 'p'
+			  : sweep_image_must_look(bed->images, task) ? 'l'
+								     : '-';
+	}
+	return text;
+}
+
+static void looks(struct bed *bed)
+{
+	struct task tasks[2] = {
+		{ .job = &bed->job, .hold.node = &bed->nodes[0] },
+		{ .job = &bed->job, .rank = 1, .hold.node = &bed->nodes[1] },
+	};
+
+	use(bed, "app:1", NULL);
+	bed->gang.job = &bed->job;
+	bed->gang.tasks = tasks;
+	bed->gang.spec.nodes = 2;
+	is(orders(bed), "ll", "nodes of a gang look before anyone asks");
+	tasks[1].image_look = (char *)D1;
+	is(orders(bed), "l-", "all of them");
+	tasks[0].image_look = (char *)"";
+	is(orders(bed), "p-", "then the first may ask");
+	learn(bed, 1, D1);
+	is(orders(bed), "pp", "and all may prepare what is known");
+	use(bed, "app:1", NULL);
+	bed->gang.spec.nodes = 1;
+	tasks[0].image_look = NULL;
+	is(orders(bed), "p-", "one node alone need not look");
+	bed->gang.tasks = NULL;
+}
+
 static void forms(struct bed *bed)
 {
 	use(bed, "ubuntu", NULL);
@@ -164,6 +204,7 @@ int main(void)
 	bed.table = job_table_new(NULL);
 	bed.images = sweep_images_new(bed.store, NULL);
 	claims(&bed);
+	looks(&bed);
 	forms(&bed);
 	uses(&bed);
 	sweep_image_drop(bed.images, bed.job.image);
