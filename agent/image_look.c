@@ -46,7 +46,9 @@ void image_look(struct image_looks *looks, struct images *images,
 	const struct task_id id = task_spec_id(spec);
 	const struct image_wanted wanted = {
 		.reference = spec->container.image,
-		.local = true,
+		.look = true,
+		.logins = spec->logins,
+		.logins_count = spec->logins_count,
 	};
 	struct look *look = calloc(1, sizeof(*look));
 

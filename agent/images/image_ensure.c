@@ -27,6 +27,7 @@
 #define TAG_DIGITS 12
 #define BUILD_MAX 255
 #define FOLDER_MAX 1024
+#define ASKED_MAX 1000 /* digests that a registry was asked for */
 
 struct image_wait {
 	TAILQ_ENTRY(image_wait) entry;
@@ -57,8 +58,11 @@ struct ensure {
 	uint64_t context_bytes;
 	struct image_news now;
 	int64_t told_ms;
-	char *noted;    /* name given to image_usage_coming(), or NULL */
-	bool local;     /* no registry is asked */
+	char *noted; /* name given to image_usage_coming(), or NULL */
+	char digest[IMAGE_CONTENT_SIZE]; /* that a registry is asked for */
+	bool told;                       /* it told */
+	bool local;                      /* no registry is asked */
+	bool look;                       /* nothing is pulled or built */
 	bool fetched;   /* pulled or built: a missing image is an error now */
 	bool finishing; /* no longer in images */
 };
@@ -341,14 +345,59 @@ static void image_ensure_hash_folder(struct ensure *ensure)
 
 /* Inspect. */
 
-/* Is the digest of a registry, and not one that the engine gave the image? */
-static bool is_pulled(const struct ensure *ensure, const struct image *image)
+static bool is_id(const char *target)
 {
+	struct reference parts;
+
+	return reference_parse(target, &parts, NULL) == 0 && !parts.name[0];
+}
+
+/* Is the digest of a registry, and not one that the engine gave the image? */
+static bool is_proven(const struct ensure *ensure, const struct image *image)
+{
+	const struct strings *confirmed = &ensure->images->confirmed;
 	const struct image_usage *usage = ensure->images->services.usage;
 
 	return !reference_digest_is(image->digest, image->id) ||
 	       (ensure->fetched && !ensure->build) ||
+	       reference_digest_is(ensure->reference, image->id) ||
+	       strings_has(confirmed, image->id) ||
 	       image_usage_pulled(usage, image->id);
+}
+
+static void registry_told(void *arg, const struct error *err,
+			  const char *target)
+{
+	struct ensure *ensure = arg;
+	struct images *images = ensure->images;
+
+	ensure->pull = NULL;
+	ensure->told = true;
+	if (images->asked.count == ASKED_MAX) {
+		strings_clear(&images->asked);
+		strings_clear(&images->confirmed);
+	}
+	strings_add(&images->asked, ensure->digest, NULL);
+	if (!err && reference_digest_is(target, ensure->digest))
+		strings_add(&images->confirmed, ensure->digest, NULL);
+	image_ensure_inspect(ensure);
+}
+
+/* Ask whether it is the registry's, too. False: that cannot help. */
+static bool ask_registry(struct ensure *ensure, const struct image *image)
+{
+	struct images *images = ensure->images;
+
+	if (ensure->told || ensure->local || ensure->build ||
+	    is_id(ensure->target) ||
+	    image_usage_brought(images->services.usage, image->id) ||
+	    strings_has(&images->asked, image->id))
+		return false;
+	snprintf(ensure->digest, sizeof(ensure->digest), "%s", image->id);
+	ensure->pull =
+		pull_ask(&images->services, image->digest, ensure->logins,
+			 ensure->logins_count, registry_told, ensure, NULL);
+	return ensure->pull;
 }
 
 static void image_ensure_found(struct ensure *ensure, const cJSON *answer)
@@ -362,8 +411,11 @@ static void image_ensure_found(struct ensure *ensure, const cJSON *answer)
 		return;
 	}
 	image.reference = name;
-	if (image.digest && !is_pulled(ensure, &image))
+	if (image.digest && !is_proven(ensure, &image)) {
+		if (ask_registry(ensure, &image))
+			return;
 		image.digest = NULL;
+	}
 	image_ensure_finish(ensure, NULL, &image);
 }
 
@@ -374,13 +426,6 @@ static bool stale(const struct ensure *ensure, const cJSON *answer)
 
 	return ensure->build && !installs(ensure) && *hash &&
 	       strcmp(hash, ensure->context_hash);
-}
-
-static bool is_id(const char *target)
-{
-	struct reference parts;
-
-	return reference_parse(target, &parts, NULL) == 0 && !parts.name[0];
 }
 
 static void image_ensure_inspected(void *arg, const struct error *err,
@@ -394,8 +439,9 @@ static void image_ensure_inspected(void *arg, const struct error *err,
 		image_ensure_found(ensure, answer);
 		return;
 	}
-	if (!err || (err->code == ENOENT && !ensure->fetched &&
-		     !ensure->local && !is_id(ensure->target))) {
+	if (!err ||
+	    (err->code == ENOENT && !ensure->fetched && !ensure->local &&
+	     !ensure->look && !is_id(ensure->target))) {
 		if (installs(ensure))
 			image_ensure_hash_folder(ensure);
 		else if (ensure->build)
@@ -523,6 +569,7 @@ static struct ensure *image_ensure_find(struct images *images,
 	{
 		if (strcmp(ensure->reference, wanted->reference) != 0 ||
 		    ensure->local != wanted->local ||
+		    ensure->look != wanted->look ||
 		    memcmp(ensure->who, who, REGISTRY_ACCESS_WHO_BYTES) != 0)
 			continue;
 		if (!ensure->build == !build_folder &&
@@ -546,6 +593,7 @@ static struct ensure *image_ensure_new(struct images *images,
 	TAILQ_INIT(&ensure->waits);
 	ensure->images = images;
 	ensure->local = wanted->local;
+	ensure->look = wanted->look;
 	TAILQ_INSERT_TAIL(&images->ensures, ensure, entry);
 	ensure->now.progress.phase = (char *)"checking";
 	ensure->now.progress.tries = 1;

@@ -278,6 +278,13 @@ bool image_usage_pulled(const struct image_usage *usage, const char *id)
 	return item && !strcmp(item->origin, image_origin_name(IMAGE_PULLED));
 }
 
+bool image_usage_brought(const struct image_usage *usage, const char *id)
+{
+	const struct item *item = find_id(usage, id);
+
+	return item && *item->origin;
+}
+
 void image_usage_used(struct image_usage *usage, const char *reference,
 		      const char *id)
 {

@@ -54,6 +54,9 @@ const char *image_usage_id(const struct image_usage *usage,
 /* Did Regatta pull the image with that id? */
 bool image_usage_pulled(const struct image_usage *usage, const char *id);
 
+/* Did Regatta pull, build or load it? */
+bool image_usage_brought(const struct image_usage *usage, const char *id);
+
 /* A job uses the image with that id (sha256:...), which it requested by this
  * reference. An entered image is known by its id from now on.
  */

@@ -265,6 +265,8 @@ void images_free(struct images *images)
 		image_operation_free(TAILQ_FIRST(&images->operations));
 	while (!TAILQ_EMPTY(&images->ensures))
 		image_ensure_free(TAILQ_FIRST(&images->ensures));
+	strings_clear(&images->asked);
+	strings_clear(&images->confirmed);
 	disk_watermark_free(images->services.watermark);
 	image_usage_free(images->services.usage);
 	free(images);

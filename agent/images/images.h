@@ -46,6 +46,7 @@ struct image_wanted {
 			      NAME_install.sh then runs in a container
 			      (agent/images/install.h) */
 	bool local;        /* it is in no registry: do not ask one */
+	bool look;         /* do not pull or build what is not there */
 	/* The job's logins for registries, sealed for this node. For other
 	 * registries the node's own file is used (registry_access.h).
 	 */

@@ -27,6 +27,8 @@ struct images {
 	TAILQ_HEAD(, ensure) ensures;
 	TAILQ_HEAD(, image_operation) operations;
 	size_t count; /* of the operations */
+	/* Digests that a registry was asked for, and that it confirmed. */
+	struct strings asked, confirmed;
 };
 
 void image_ensure_free(struct ensure *ensure);

@@ -40,6 +40,7 @@ struct pull {
 	size_t logins_count;
 	struct registry_access *access;
 	bool access_known;
+	bool asks;       /* it pulls nothing */
 	bool gone_login; /* the login of the job was deleted */
 	bool room_asked; /* disk_watermark_room() was called */
 	struct disk_watermark_wait *waits;
@@ -367,6 +368,18 @@ static void keep_digest(struct pull *pull, const char *digest)
 	pull->now.digest = pull->target;
 }
 
+/* The end of pull_ask(). */
+static void pull_told(struct pull *pull, const struct error *err)
+{
+	struct error none;
+
+	if (!err && !pull->now.digest) {
+		error_set(&none, ENOTSUP, "the engine does not tell a digest");
+		err = &none;
+	}
+	pull_finish(pull, err);
+}
+
 static void digest_told(void *arg, const struct error *err, cJSON *answer)
 {
 	struct pull *pull = arg;
@@ -380,7 +393,10 @@ static void digest_told(void *arg, const struct error *err, cJSON *answer)
 		log_debug("image=%s is pulled by its name: %s", pull->reference,
 			  err ? err->text
 			      : "the engine does not report a digest");
-	engine_pull(pull);
+	if (pull->asks)
+		pull_told(pull, err);
+	else
+		engine_pull(pull);
 }
 
 /* A failure is not reported here, because the pull meets it as well. */
@@ -390,12 +406,16 @@ static void ask_digest(struct pull *pull)
 				      ? pull->services->stall_ms
 				      : ASK_MS;
 
-	if (!pull->parts.digest[0])
+	if (pull->asks || !pull->parts.digest[0])
 		pull->call = engine_distribution(pull->services->engine,
 						 pull->reference, pull->auth,
 						 timeout_ms, digest_told, pull,
 						 NULL);
-	if (!pull->call)
+	if (pull->call)
+		return;
+	if (pull->asks)
+		pull_told(pull, NULL);
+	else
 		engine_pull(pull);
 }
 
@@ -405,6 +425,10 @@ static void pull_access_found(void *arg, const struct error *failure,
 	struct pull *pull = arg;
 
 	pull->access = NULL;
+	if (failure && pull->asks) {
+		pull_finish(pull, failure);
+		return;
+	}
 	if (failure) {
 		pull_fail(pull, failure);
 		return;
@@ -456,6 +480,19 @@ struct pull *pull_begin(const struct image_services *services,
 	snprintf(pull->target, sizeof(pull->target), "%s", reference);
 	reference_place(&pull->parts, pull->host, path);
 	return begin_access(pull, err) < 0 ? NULL : take(pull);
+}
+
+struct pull *pull_ask(const struct image_services *services,
+		      const char *reference,
+		      const struct registry_login *logins, size_t count,
+		      pull_done_fn *done, void *arg, struct error *err)
+{
+	struct pull *pull = pull_begin(services, reference, logins, count, NULL,
+				       done, arg, err);
+
+	if (pull)
+		pull->asks = true;
+	return pull;
 }
 
 void pull_cancel(struct pull *pull)

@@ -37,6 +37,14 @@ struct pull *pull_begin(const struct image_services *services,
 			image_news_fn *news, pull_done_fn *done, void *arg,
 			struct error *err);
 
+/* Only ask the registry what the reference means: the target is name@digest.
+ * ENOTSUP: the engine does not tell. It is tried once.
+ */
+struct pull *pull_ask(const struct image_services *services,
+		      const char *reference,
+		      const struct registry_login *logins, size_t count,
+		      pull_done_fn *done, void *arg, struct error *err);
+
 /* Before done(): no callback runs any more. NULL is fine. */
 void pull_cancel(struct pull *pull);
 OWNED_POINTER(struct pull, pull_cancel)

@@ -43,8 +43,9 @@ struct world {
 	bool touch;    /* an inspect changes the build folder */
 	int exit_code; /* of a container */
 	/* what it saw */
-	int inspects, pulls, builds;
-	char seen[600];  /* the last path but /version */
+	int inspects, pulls, builds, asked;
+	const char *confirms; /* its registry's answer; NULL: 404 */
+	char seen[600];       /* the last path but /version */
 	char steps[800]; /* methods and paths of containers, without queries */
 	char body[1000]; /* of the last one that was created */
 	size_t context;
@@ -191,7 +192,10 @@ static void script(void *arg, struct fake_exchange *exchange,
 		return;
 	}
 	if (!strncmp(path, "/distribution/", 14)) {
-		fake_answer(exchange, 404, "{\"message\":\"not found\"}");
+		world->asked++;
+		fake_answer(exchange, world->confirms ? 200 : 404,
+			    world->confirms ? world->confirms
+					    : "{\"message\":\"not found\"}");
 		return;
 	}
 	snprintf(world->seen, sizeof(world->seen), "%s", path);
@@ -390,6 +394,38 @@ static void present(struct world *world)
 	ensure(world, &outcome, "busybox", NULL);
 	is_int(outcome.err.code, EPROTO, "one without id: %s",
 	       outcome.err.text);
+	reset(&outcome);
+}
+
+#define OWN                                                                    \
+	"sha256:"                                                              \
+	"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define CONFIRMS(digest) "{\"Descriptor\":{\"digest\":\"" digest "\"}}"
+
+/* Engines with containerd's store give each image a digest. */
+static void confirmed(struct world *world)
+{
+	struct outcome outcome = { 0 };
+
+	engine_with(world, 200, NULL);
+	world->present = true;
+	world->asked = 0;
+	world->config = "{\"Id\":\"" OWN "\",\"RepoDigests\":[\"x@" OWN "\"]}";
+	ensure(world, &outcome, "x", NULL);
+	ensure(world, &outcome, "x:1", NULL);
+	is(outcome.digest, "(NULL)", "what no registry has has no digest");
+	is_int(world->asked, 1, "for which it was asked once");
+	new_images(world, 20000, 10);
+	world->confirms = CONFIRMS(OWN);
+	ensure(world, &outcome, "x", NULL);
+	ensure(world, &outcome, "x:1", NULL);
+	is(outcome.digest, "x@" OWN, "what it has is pinned to it");
+	is_int(world->asked, 2, "which was asked once, too");
+	new_images(world, 20000, 10);
+	world->confirms = NULL;
+	ensure(world, &outcome, "x@" OWN, NULL);
+	is(outcome.digest, "x@" OWN, "whoever names a digest need not ask");
+	is_int(world->asked + world->pulls, 2, "anyone");
 	reset(&outcome);
 }
 
@@ -756,6 +792,7 @@ int main(void)
 	tap_begin(62);
 	open_world(&world);
 	present(&world);
+	confirmed(&world);
 	single_flight(&world);
 	retries(&world);
 	final_errors(&world);
