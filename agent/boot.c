@@ -190,6 +190,8 @@ static void boot_info_done(void *arg, const struct error *err, cJSON *answer)
 	if (boot->features.separate_network)
 		log_warning("the engine's host network is its own: jobs of "
 			    "more than one node cannot run here");
+	boot->features.unseen =
+		engine_is_unseen(engine_host(boot->config.engine));
 	list_ours(boot);
 }
 

@@ -470,6 +470,10 @@ static cJSON *all_facts(struct session *session)
 	if (features->isolation)
 		cJSON_AddStringToObject(facts, "engine_isolation",
 					features->isolation);
+	if (features->unseen)
+		cJSON_AddStringToObject(facts, "release_check", "none");
+	else if (geteuid() && !session->parts->config->own_podman)
+		cJSON_AddStringToObject(facts, "release_check", "partial");
 	if (policy)
 		cJSON_AddStringToObject(facts, "policy", policy);
 	if (devices->simulated)

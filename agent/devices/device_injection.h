@@ -33,6 +33,7 @@ struct engine_features {
 			    "rootless", "userns-remap"; NULL: it is root */
 	struct strings unlimited; /* resources that it cannot limit: "memory",
 				     "cpu", "pids" */
+	bool unseen;              /* its processes are not seen from here */
 	bool separate_network; /* its "host" network is not this machine's; GET
 		       /info does not say it */
 };

@@ -42,3 +42,9 @@ bool engine_network_separate(const char *host)
 	return pid > 0 && stat("/proc/self/ns/net", &ours) == 0 &&
 	       stat(path, &theirs) == 0 && ours.st_ino != theirs.st_ino;
 }
+
+bool engine_is_unseen(const char *host)
+{
+	return !strncmp(host, SCHEME, strlen(SCHEME)) &&
+	       !engine_listener(host + strlen(SCHEME));
+}

@@ -20,4 +20,9 @@ pid_t engine_listener(const char *path);
  */
 bool engine_network_separate(const char *host);
 
+/* Are the processes of an engine that answers not seen here, because they are
+ * in another PID namespace?
+ */
+bool engine_is_unseen(const char *host);
+
 #endif

@@ -42,6 +42,9 @@ struct host_facts_source {
  *	"engine_isolation": "rootless" or "userns-remap"  added by the agent
  *	"engine_unlimited": what it cannot limit, as "memory pids"  the same
  *	"engine_separate_network": true, its host network is its own the same
+ *	"release_check": "none" or "partial", what of containers cannot be
+ *	  compared with the policy (task/release_check.h); all by default  the
+ *	  same
  *
  * and by the two calls below:
  *

@@ -138,7 +138,27 @@ static bool is_released(const struct task *task)
 	return spool_has(task->services->spool, &task->id, SPOOL_IN, "start");
 }
 
-/* 0: nothing differs. EACCES is told, and does not count. */
+/* What this agent cannot look at is told, and counts if the policy says so. */
+static int not_compared(const struct task *task, const char *what,
+			struct error *err)
+{
+	const struct policy *policy =
+		node_policy_rules(task->services->node_policy);
+
+	if (policy->any)
+		return 0;
+	if (policy->checked)
+		return error_set(err, EPERM,
+				 "checked: the agent cannot compare all of the "
+				 "container with %.60s: %.100s",
+				 policy->file, what);
+	log_warning("the agent cannot compare all of a container with its "
+		    "policy job=%" PRIu64 " rank=%u: %s",
+		    task->id.job, task->id.rank, what);
+	return 0;
+}
+
+/* 0: nothing differs. pid -1: of another PID namespace. */
 static int container_check(const struct task *task, pid_t pid, bool begun,
 			   struct error *err)
 {
@@ -155,20 +175,24 @@ static int container_check(const struct task *task, pid_t pid, bool begun,
 		/* It is opened already, so nothing is added. */
 		.paths = (struct resolved_paths *)&task->paths,
 	};
+	struct error why;
 
 	/* The pod decides what the container may do. */
 	if (pod_engine_named(engine_host(task->services->engine)))
 		return 0;
+	if (pid < 0)
+		return not_compared(task,
+				    "its processes are in another PID "
+				    "namespace",
+				    err);
 	if (!begun)
 		return release_check_mounts(&check, pid, err);
-	if (release_check_run(&check, pid, err) == 0)
+	if (release_check_run(&check, pid, &why) == 0)
 		return 0;
-	if (err->code != EACCES)
-		return -1;
-	log_warning("without root the agent cannot compare everything in a "
-		    "container with its policy job=%" PRIu64 " rank=%u: %s",
-		    task->id.job, task->id.rank, err->text);
-	return 0;
+	if (why.code == EACCES)
+		return not_compared(task, why.text, err);
+	*err = why;
+	return -1;
 }
 
 static void task_refuse(struct task *task, pid_t pid, const struct error *err)
@@ -209,9 +233,7 @@ void step_release(struct task *task, pid_t pid)
 				await_init(task, pid);
 			return;
 		}
-		/* A process of another PID namespace cannot be looked at. */
-		if (holder > 0 &&
-		    container_check(task, holder, true, &err) < 0) {
+		if (container_check(task, holder, true, &err) < 0) {
 			if (err.code == ESRCH)
 				step_retry(task);
 			else

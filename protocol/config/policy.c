@@ -69,7 +69,7 @@ static const char *const initial_ulimits[] = {
 };
 static const char *const keys[] = {
 	"users", "user", "images", "pinned", "insecure_registries", "build",
-	"load", "remove", "save", "profile", "mounts", "devices", "network", "ipc",
+	"load", "remove", "save", "checked", "profile", "mounts", "devices", "network", "ipc",
 	"capabilities", "security", "groups", "runtimes", "ulimits", "limits",
 	NULL
 };
@@ -341,6 +341,7 @@ static int read_flags(const struct value *root, struct policy *policy,
 		{ "load", &policy->load },
 		{ "remove", &policy->remove },
 		{ "save", &policy->save },
+		{ "checked", &policy->checked },
 		{ "profile", &policy->profile },
 	};
 

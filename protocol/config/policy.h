@@ -13,6 +13,8 @@
  *	load: true		# images from files; false where images is given
  *	remove: false		# images that Regatta did not pull or build, too
  *	save: false		# such images, even if no job used them
+ *	checked: false		# only containers that can be compared wholly
+ *				# with the policy before their command begins
  *	profile: true		# what the vendor's profile adds to a container
  *	user: ["*"]		# the users that a container may run as
  *	mounts: []		# {host: /data, write: false, suid: false};
@@ -131,6 +133,7 @@ struct policy {
 	bool load;
 	bool remove;
 	bool save;
+	bool checked;
 	bool profile;
 	struct strings lists[POLICY_LISTS];
 	struct policy_mount *mounts;
