@@ -160,5 +160,21 @@ is "$(cli logs --stream build-0 "$JOB" 2>/dev/null | grep -c 'may read')" 0 \
 is "$(ls "$BED/secret")" file "nor written"
 rm "$folder"
 must mv "$folder.old" "$folder"
+
+# The agent is killed while a script installs: neither its container nor the copy of the
+# folder outlive the next agent's start.
+printf '%s\n' 'FROM scratch' 'COPY root /' >"$folder/Dockerfile"
+printf '%s\n' 'echo installs' 'while ((SECONDS < 600)); do :; done' \
+	>"$folder/mine_install.sh"
+must attempt evil/killed:1
+must wait_for '[[ $(cli logs --stream build-0 "$JOB" 2>/dev/null) == *installs* ]]' 60
+copies=$(ls "$CLUSTER/n1/install")
+like "$copies" '^[0-9a-f]{8}$' "an installing container has a copy of the folder"
+must agent_kill 1
+must cli cancel "$SWEEP" >"$BED/words" 2>&1
+must agent_up 1
+ok 'wait_for "[[ ! -e \$CLUSTER/n1/install/\$copies ]]" 30' \
+	"killed meanwhile: the next agent removes the copy"
+ok 'wait_for "[[ ! \$(dk e1 ps -aq) ]]" 60' "and the container"
 ok 'wait_for cluster_clean 20' "nothing is left"
 done_testing

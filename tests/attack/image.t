@@ -52,7 +52,7 @@ refused 'others/app:1 is another image on this node \(sha256:[0-9a-f]+\), which 
 	"a file that gives a name away" image load "$BED/evil.tar"
 is "$(id_of others/app:1)" "$others" "the name is whose it was"
 is "$(id_of "$evil")" "" "and the image is not there"
-refused 'remove: others/app:1 is not allowed; .*policy.yaml' \
+refused 'remove: (docker.io/)?others/app:1 is not allowed; .*policy.yaml' \
 	"with --replace, by default" image load --replace "$BED/evil.tar"
 is "$(id_of others/app:1)" "$others" "the name is still whose it was"
 
