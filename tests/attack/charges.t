@@ -1,6 +1,7 @@
 #!/bin/bash
 # charges.t - viewers that let answers lie, wait for what others have to look
-# up, or load pages all the time: what it costs the controller's memory, and everybody else.
+# up, or load pages all the time: what it costs the controller's memory, and
+# everybody else: what the controller does before it answers them.
 TEST_LIMIT=600
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"
@@ -33,26 +34,41 @@ processor() # time that it used, in ms
 	awk '{ print ($14 + $15) * 10 }' \
 		"/proc/$(pid_of cluster/controller)/stat"
 }
-# cost NAME MS: an operator's command takes less, and a job starts
+# work of its loop, in us; a busy machine makes it later, not more
+work()
+{
+	local ns
+
+	read -r ns _ <"/proc/$(pid_of cluster/controller)/schedstat"
+	echo $((ns / 1000))
+}
+# cost NAME MS: until an operator's command is answered, the controller works no more than
+# that, and a job starts
 cost()
 {
 	# shellcheck disable=SC2034 # in a condition
-	local i start most=$2 all=()
+	local i start before most=$2 all=() works=()
 
 	for i in {1..15}; do
 		start=$(date +%s%N)
-		regatta nodes >/dev/null || all+=(99999)
+		before=$(work)
+		regatta nodes >/dev/null || works+=(99999999)
+		works+=($(($(work) - before)))
 		all+=($((($(date +%s%N) - start) / 1000000)))
 	done
 	mapfile -t all < <(printf '%s\n' "${all[@]}" | sort -n)
+	mapfile -t works < <(printf '%s\n' "${works[@]}" | sort -n)
 	start=$(date +%s%N)
 	must submit_tool "job$((++jobs))" print 10
 	must wait_job "$JOB" completed 30
-	diag "$1: regatta nodes ${all[7]} ms, at most ${all[-1]} ms;" \
-		"a job $((($(date +%s%N) - start) / 1000000)) ms"
 	# shellcheck disable=SC2034 # in a condition
-	median=${all[7]}
-	ok '((median < most))' "$1: others are answered within $2 ms"
+	median=$((works[7] / 1000))
+	diag "$1: regatta nodes ${all[7]} ms, at most ${all[-1]} ms," \
+		"in which the controller works $median ms," \
+		"at most $((works[-1] / 1000)) ms;" \
+		"a job $((($(date +%s%N) - start) / 1000000)) ms"
+	ok '((median < most))' \
+		"$1: others are answered after less than $2 ms of work"
 }
 # deaf NAME KEY CONNECTIONS RATE TEXT...
 deaf()
@@ -131,22 +147,27 @@ login() # NAME
 must wait_for 'login viewer4' 10
 must login operator
 web=$(web_at cluster/controller)
-used=$(processor)
+used=$(processor) begun=$(date +%s%N)
 for i in {1..16}; do
 	spawn "browser$i" bash -c "while :; do curl -s -b '$BED/viewer4.cookie' \
 		-w '%{http_code}\\n' -o '$BED/page$i' '$web/sweep/$SWEEP'
 		done >'$BED/codes$i'"
 done
-# The browsers themselves take both cores of a small machine.
-cost "pages of a viewer" 400
+cost "pages of a viewer" 200
 is "$(curl -s -b "$BED/operator.cookie" -o /dev/null -w '%{http_code}' \
 	"$web/sweep/$SWEEP")" 200 "an operator's pages are there meanwhile"
-must wait_for 'cat "$BED"/page* | finds "viewer4 used more processor time"' 20
+# On a busy machine they may not come so far: then they take less than their key may.
+refused()
+{
+	cat "$BED"/page* | finds "viewer4 used more processor time"
+}
+wait_for refused 20 >/dev/null
+spent=$(($(processor) - used)) elapsed=$((($(date +%s%N) - begun) / 1000000))
 for i in {1..16}; do
 	end "browser$i"
 done
 sort "$BED"/codes* | uniq -c | sed 's/^/# /'
-ok '(($(sort "$BED"/codes* | grep -c 503) > 0))' \
+ok 'refused || (($(sort "$BED"/codes* | grep -c 503) > 0 || 2 * spent < elapsed))' \
 	"beyond its key's time a viewer is refused in words"
 diag "$((used = $(processor) - used)) ms of CPU"
 done_testing
