@@ -1,10 +1,12 @@
-/* node_axis.c - `nodes: each`, `nodes: pairs` and `nodes: {scale: [1, all]}`.
+/* node_axis.c - `nodes: each`, `nodes: pairs`, `nodes: {scale: [1, all]}` and
+ * `nodes: [n3]`.
  *
  * They become entries of an axis, as if the matrix had them:
  *
  *	each	{node: n1, nodes: 1}, {node: n2, nodes: 1} ...
  *	pairs	{node: n1+n2, nodes: 2} ...
  *	scale	{nodes: 1}, {nodes: 16}
+ *	[n3]	{node: n3, nodes: 1}
  *
  * The names are in the file, {each: [n1, n2]}, or those of the site.
  */
@@ -22,6 +24,7 @@ bool node_axis_asks(const struct value *nodes)
 	const char *text = nodes ? value_text(nodes) : "";
 
 	return nodes && (value_kind(nodes) == VALUE_MAP ||
+			 value_kind(nodes) == VALUE_LIST ||
 			 !strcmp(text, axis_names[AXIS_EACH]) ||
 			 !strcmp(text, axis_names[AXIS_PAIRS]));
 }
@@ -110,6 +113,32 @@ static int axis_of_names(const struct value *list, enum node_axis axis,
 	return 0;
 }
 
+/* One job on these nodes. */
+static int axis_of_list(const struct value *list, struct buffer *text,
+			struct error *err)
+{
+	owned(buffer_clear) struct buffer names;
+
+	buffer_init(&names, AXIS_BYTES);
+	for (size_t i = 0; i < value_count(list); i++) {
+		const struct value *item = value_at(list, i);
+		const char *name;
+
+		if (value_string(item, 200, &name, err) < 0)
+			return -1;
+		if (!text_is_of(name, 200, ASCII_LETTERS ASCII_DIGITS "._-") ||
+		    !name[strspn(name, ASCII_DIGITS)])
+			return value_invalid(item, err,
+					     "the name of a node (lists of "
+					     "numbers stand in `matrix`)");
+		if (buffer_printf(&names, err, "%s%s", i ? "+" : "", name) < 0)
+			return -1;
+	}
+	return value_count(list) ? axis_put(text, names.data, NULL, NULL,
+					    (unsigned)value_count(list), err)
+				 : value_invalid(list, err, "names of nodes");
+}
+
 /* all: every node of the site that suits; without a site it is left out. */
 static int axis_of_scale(const struct sweep *sweep, const struct value *list,
 			 struct buffer *text, struct error *err)
@@ -138,6 +167,8 @@ static int axis_text(const struct sweep *sweep, const struct value *nodes,
 	const struct value *list = value_at(nodes, 0);
 	size_t axis;
 
+	if (value_kind(nodes) == VALUE_LIST)
+		return axis_of_list(nodes, text, err);
 	if (value_kind(nodes) == VALUE_MAP &&
 	    value_check_keys(nodes, axis_names, err) < 0)
 		return -1;

@@ -88,6 +88,11 @@ static void test_node_sets(void)
 		  "node=n7 rack=a,node=n7 1 cpu; node=n1 rack=a,node=n1 1 cpu");
 	nodes_are("{pairs: [n1+n3]}", NULL, "node=n1+n3 node=n1+n3 2 cpu");
 	nodes_are("each", NULL, "s - 1 cpu");
+	nodes_are("[n7, n1]", NULL, "node=n7+n1 node=n7+n1 2 cpu");
+	nodes_are("[1, 2]", NULL,
+		  "f:3: nodes[0]: \"1\" is not valid here; expected "
+		  "the name of a node (lists of numbers stand "
+		  "in `matrix`)");
 	nodes_are("each", &empty, "f:3: nodes: no node of the cluster suits");
 	nodes_are("{pairs: [n1]}", NULL,
 		  "f:3: nodes.pairs[0]: \"n1\" is not valid here; expected two "
