@@ -218,11 +218,20 @@ static void markdown_put_provenance(struct writer *to,
 static void markdown_put_table(struct writer *to,
 			       const struct report_rows *rows)
 {
-	struct columns columns;
+	struct columns columns, split;
+	struct labels labels;
 	owned(table_clear) struct table table = { 0 };
+	bool splits;
 
 	columns_choose(rows, false, &columns);
-	columns_table(&columns, rows, NULL, &table);
+	labels_find_rows(rows, &labels);
+	split = columns;
+	columns_split(&split, rows, &labels, COLUMNS_KEYS_MAX);
+	splits = split.keys_count > 1; /* one key is as clear in a name */
+	columns_table(splits ? &split : &columns, rows, splits ? &labels : NULL,
+		      &table);
+	if (splits && *labels.common)
+		writer_printf(to, "All: %s\n\n", labels.common);
 	table_markdown(&table, to);
 }
 

@@ -382,7 +382,7 @@ static const struct {
 	{ "no image", "sweep: s\n",
 	  "f:1: missing image (expected image, build, or a framework with an image)" },
 	{ "a list for a number", "sweep: s\nimage: i\nnodes: [1, 2]\n",
-	  "f:3: nodes: a list of 2 entries is not valid here; expected an integer from 1 to 4096" },
+	  "f:3: nodes[0]: \"1\" is not valid here; expected the name of a node (lists of numbers stand in `matrix`)" },
 	{ "a map for a number", "sweep: s\nimage: i\ndevices: {a: 1}\n",
 	  "f:3: devices: a map of 1 entry is not valid here; expected a value that is not a map" },
 	{ "nothing for a number", "sweep: s\nimage: i\nnodes:\n",
