@@ -194,7 +194,7 @@ static const struct report_figure figures[] = {
 	{ ENVIRONMENT("machine"), .place[AS_FACT] = 4, .label = "machine" },
 	{ ORIGIN(cpu), .place[AS_FACT] = 5, .label = "processor" },
 	{ ENVIRONMENT("network"), .place[AS_FACT] = 6, .label = "network" },
-	{ ORIGIN(image_reference), .place[AS_FACT] = 7, .label = "image" },
+	{ ORIGIN(image_reference), .place[AS_FACT] = 7, .label = "image name" },
 	{ ORIGIN(image_pin), .place = { [AS_FACT] = 8, [AS_ORIGIN] = 6 },
 	  .title = "digest", .label = "image digest" },
 	{ ORIGIN(os), .place[AS_FACT] = 11, .label = "system" },

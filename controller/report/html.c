@@ -6,6 +6,7 @@
 #include "controller/report/advice.h"
 #include "controller/report/cells.h"
 #include "controller/report/columns.h"
+#include "controller/report/facts.h"
 #include "controller/report/html_charts.h"
 #include "controller/report/html_style.h"
 #include "controller/report/labels.h"
@@ -31,91 +32,9 @@ static void html_put_head(struct writer *to, const struct report_about *about)
 	writer_printf(to, "<h1>%s</h1>\n", title);
 }
 
-/* What was run, by whom, on what, and how it ended. */
-
 static void put_fact(struct writer *to, const char *name, const char *text)
 {
-	if (text && *text)
-		writer_printf(to, "<dt>%s</dt><dd>%s</dd>\n",
-			      phrase(to->language, name), text);
-}
-
-/* "4 nodes, 32 devices" */
-static void put_size(struct writer *to, const struct report_rows *rows)
-{
-	uint32_t nodes = 0, devices = 0;
-	char text[80];
-
-	ROWS_EACH(row, rows)
-	{
-		const struct result_info *info = &row->info;
-
-		nodes = nodes > info->nodes ? nodes : info->nodes;
-		devices = devices > info->devices ? devices : info->devices;
-	}
-	snprintf(text, sizeof(text), "%u %s, %u %s", nodes,
-		 phrase(to->language, nodes == 1 ? "node" : "nodes"), devices,
-		 phrase(to->language, devices == 1 ? "device" : "devices"));
-	put_fact(to, "largest job", nodes > 0 ? text : NULL);
-}
-
-static void html_put_time(struct writer *to, const char *name, int64_t ms)
-{
-	char text[UTC_SIZE];
-
-	if (ms > 0)
-		put_fact(to, name, utc_text(ms, text));
-}
-
-/* "3 of each cell", or "2 to 5 of a cell" */
-static void put_repeats(struct writer *to, const struct report_rows *shown)
-{
-	uint64_t least = 0, most = 0;
-	char text[60];
-
-	ROWS_EACH(row, shown)
-	{
-		uint64_t runs = row->repeats ? row->repeats->runs : 0;
-
-		least = row == shown->items || runs < least ? runs : least;
-		most = runs > most ? runs : most;
-	}
-	if (least == most)
-		snprintf(text, sizeof(text), "%llu", (unsigned long long)most);
-	else
-		snprintf(text, sizeof(text), "%llu-%llu",
-			 (unsigned long long)least, (unsigned long long)most);
-	put_fact(to, "repeats", most > 1 ? text : NULL);
-}
-
-static void html_put_facts(struct writer *to, const struct report_about *about,
-			   const struct report_rows *rows,
-			   const struct report_rows *shown)
-{
-	static const enum figure_use uses[] = { AS_SUBJECT, AS_FACT };
-	const struct report_figure *figure;
-	char text[LABEL_SIZE];
-	int64_t last_ms = 0;
-
-	ROWS_EACH(row, rows)
-	{
-		const struct result *result = row->info.result;
-
-		if (result && result->inputs.ended_ms > last_ms)
-			last_ms = result->inputs.ended_ms;
-	}
-	writer_raw(to, "<dl>\n");
-	put_fact(to, "sweep", about->name);
-	put_fact(to, "submitted by", about->client);
-	html_put_time(to, "submitted", about->submitted_ms);
-	html_put_time(to, "last result", last_ms);
-	put_size(to, rows);
-	put_repeats(to, shown);
-	for (size_t u = 0; u < sizeof(uses) / sizeof(uses[0]); u++)
-		for (size_t i = 0; (figure = figure_used(uses[u], i)); i++)
-			put_fact(to, figure->label,
-				 labels_values(rows, &figure->member, text));
-	writer_raw(to, "</dl>\n");
+	writer_printf(to, "<dt>%s</dt><dd>%s</dd>\n", name, text);
 }
 
 static void put_best(struct writer *to, const struct report_row *best,
@@ -411,7 +330,9 @@ int report_html(const struct report_about *about,
 	labels_find_rows(shown, &labels);
 	html_put_head(&to, about);
 	put_outcome(&to, rows, shown, &labels);
-	html_put_facts(&to, about, rows, shown);
+	writer_raw(&to, "<dl>\n");
+	facts_each(&to, about, rows, shown, put_fact);
+	writer_raw(&to, "</dl>\n");
 	html_put_table(&to, about, shown, &labels);
 	html_put_races(&to, rows);
 	html_put_runs(&to, rows, shown, &labels);

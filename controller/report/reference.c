@@ -3,6 +3,7 @@
 #include "controller/report/reference.h"
 
 #include "controller/report/advice.h"
+#include "controller/report/facts.h"
 #include "controller/report/figures.h"
 #include "controller/report/labels.h"
 #include "controller/report/reference_table.h"
@@ -534,7 +535,7 @@ static void put_general(struct writer *to, const struct lines *lines)
 	put_indicator(to, lines, "changed settings", "fix_hp, see performance",
 		      "settings that differ from the first row");
 	lines_name_device(lines, name, sizeof(name));
-	put_indicator_of(to, lines, "device", name);
+	put_indicator_of(to, lines, "accelerator", name);
 	put_indicator(to, lines, "device memory", "mem, see performance",
 		      "used/total, GiB");
 	writer_printf(to, "| %s | %s | ",
@@ -681,7 +682,24 @@ static void put_remarks(struct writer *to, const struct lines *lines)
 	}
 }
 
-static void put_page(struct writer *to, const struct lines *lines)
+static void reference_put_fact(struct writer *to, const char *name,
+			       const char *text)
+{
+	writer_printf(to, "- %s: %s\n", name, text);
+}
+
+static void reference_put_head(struct writer *to, const struct lines *lines,
+			       const struct report_about *about,
+			       const struct report_rows *rows)
+{
+	writer_printf(to, "#### %s\n\n", lines_phrase(lines, "Measured"));
+	facts_each(to, about, rows, rows, reference_put_fact);
+	writer_raw(to, "\n");
+}
+
+static void put_page(struct writer *to, const struct lines *lines,
+		     const struct report_about *about,
+		     const struct report_rows *rows)
 {
 	char name[160];
 
@@ -690,6 +708,8 @@ static void put_page(struct writer *to, const struct lines *lines)
 	writer_printf(to, lines_phrase(lines, "%s: configuration and results"),
 		      name);
 	writer_raw(to, "\n\n");
+	if (about)
+		reference_put_head(to, lines, about, rows);
 	put_environment(to, lines);
 	put_parallel(to, lines);
 	put_batch(to, lines);
@@ -699,7 +719,8 @@ static void put_page(struct writer *to, const struct lines *lines)
 	put_remarks(to, lines);
 }
 
-int report_reference(const struct report_rows *rows, enum language language,
+int report_reference(const struct report_about *about,
+		     const struct report_rows *rows, enum language language,
 		     struct buffer *out, struct error *err)
 {
 	owned(report_rows_clear) struct report_rows merged = { 0 };
@@ -711,8 +732,9 @@ int report_reference(const struct report_rows *rows, enum language language,
 	if (rows_merge_evaluations(rows, &merged, err) < 0)
 		return -1;
 	writer_init(&to, out, markdown_text);
+	to.language = language;
 	if (lines_make(&merged, &lines, &to.failure) == 0)
-		put_page(&to, &lines);
+		put_page(&to, &lines, about, rows);
 	free(lines.rows);
 	return writer_end(&to, err);
 }

@@ -25,8 +25,11 @@
 #include "controller/report/translations.h"
 #include "controller/report/writer.h"
 
-/* Append the page as Markdown. Errors as in report.h. */
-int report_reference(const struct report_rows *rows, enum language language,
+/* Append the page as Markdown. about: NULL: nothing is known. Errors as in
+ * report.h.
+ */
+int report_reference(const struct report_about *about,
+		     const struct report_rows *rows, enum language language,
 		     struct buffer *out, struct error *err);
 
 /* The same as one self-contained HTML page. */

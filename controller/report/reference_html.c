@@ -25,7 +25,7 @@ int report_reference_html(const struct report_about *about,
 	struct writer to;
 
 	buffer_init(&text, out->limit);
-	if (report_reference(rows, language, &text, err) < 0)
+	if (report_reference(about, rows, language, &text, err) < 0)
 		return -1;
 	snprintf(title, sizeof(title), "%s", about->title ? about->title : "-");
 	if (about->sweep)

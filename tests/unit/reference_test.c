@@ -92,8 +92,8 @@ static void page(const char *text, enum language language, struct buffer *out)
 	struct error err = { .text = "" };
 
 	buffer_init(out, 1 << 20);
-	ok(report_reference(&rows, language, out, &err) == 0, "a page%s%s",
-	   *err.text ? ": " : "", err.text);
+	ok(report_reference(NULL, &rows, language, out, &err) == 0,
+	   "a page%s%s", *err.text ? ": " : "", err.text);
 }
 
 static void has(const struct buffer *out, const char *part, const char *name)
@@ -308,10 +308,10 @@ static void test_bare(void)
 	struct error err = { 0 };
 
 	buffer_init(&out, 1 << 20);
-	ok(report_reference(&rows, LANGUAGE_EN, &out, &err) == 0,
+	ok(report_reference(NULL, &rows, LANGUAGE_EN, &out, &err) == 0,
 	   "rows may lack everything");
 	report_rows_clear(&rows);
-	ok(report_reference(&rows, LANGUAGE_EN, &out, &err) < 0 &&
+	ok(report_reference(NULL, &rows, LANGUAGE_EN, &out, &err) < 0 &&
 		   err.code == EINVAL,
 	   "no rows: %s", err.text);
 }
@@ -328,7 +328,7 @@ static void test_failures(void)
 
 		buffer_init(&out, limit);
 		buffer_text(&out, "kep", NULL);
-		if (report_reference(&rows, LANGUAGE_ZH, &out, &err) == 0)
+		if (report_reference(NULL, &rows, LANGUAGE_ZH, &out, &err) == 0)
 			break;
 		refused++;
 		if (err.code != E2BIG || strcmp(out.data, "kep") != 0)
@@ -343,7 +343,7 @@ static void test_failures(void)
 
 		buffer_init(&out, 1 << 20);
 		fault_arm(n);
-		rc = report_reference(&rows, LANGUAGE_EN, &out, &err);
+		rc = report_reference(NULL, &rows, LANGUAGE_EN, &out, &err);
 		if (!fault_disarm()) {
 			ok(rc == 0 && n > 3, "%d allocations were tried", n);
 			break;

@@ -68,8 +68,9 @@ int results_format(const struct report_rows *rows,
 			       ? report_reference_html(about, rows, language,
 						       out, err)
 			       : report_html(about, rows, out, err);
-	return form->reference ? report_reference(rows, language, out, err)
-			       : report_markdown(about, rows, out, err);
+	return form->reference
+		       ? report_reference(about, rows, language, out, err)
+		       : report_markdown(about, rows, out, err);
 }
 
 /* Add to the rows of a sweep their curves. */
