@@ -4,6 +4,7 @@
 #include "controller/report/advice.h"
 #include "controller/report/chart.h"
 #include "controller/results/series.h"
+#include "controller/view/differences.h"
 #include "controller/web/web_page.h"
 #include "protocol/message/json_get.h"
 #include "protocol/message/reply_logs.h"
@@ -299,6 +300,27 @@ static void put_output(struct web_page *page, const struct job_info *job)
 	codec_clear(&reply_log_read_schema, &reply);
 }
 
+/* What the job differs in from another one. */
+static void put_differences(struct web_page *page, const struct job_info *job,
+			    uint64_t from)
+{
+	owned(differences_clear) struct differences differences = { 0 };
+	struct message_query query = { .id = from };
+	struct api_request request = web_request(page, &query);
+	struct reply_job other = { 0 };
+
+	if (api_job(&request, &other, NULL) == 0 &&
+	    differences_find(&other.job, job, &differences, NULL) == 0) {
+		web_html(page,
+			 "<h2>Differences from <a href=\"/job/%llu\">job "
+			 "%llu</a></h2><div class=\"wide\">",
+			 (ull)from, (ull)from);
+		table_html(&differences.table, &page->out);
+		web_html(page, "</div>\n");
+	}
+	codec_clear(&reply_job_schema, &other);
+}
+
 int web_job_page(struct web_page *page, const uint64_t numbers[WEB_NUMBERS],
 		 struct error *err)
 {
@@ -316,6 +338,13 @@ int web_job_page(struct web_page *page, const uint64_t numbers[WEB_NUMBERS],
 		snprintf(page->title, sizeof(page->title), "Job %llu, %.90s",
 			 (ull)id, reply.job.cell);
 		job_page_put_head(page, &reply.job);
+		if (numbers[1])
+			put_differences(page, &reply.job, numbers[1]);
+		else if (id > 1)
+			web_html(page,
+				 "<p><a href=\"/job/%llu/%llu\">Differences "
+				 "from job %llu</a></p>\n",
+				 (ull)id, (ull)(id - 1), (ull)(id - 1));
 		put_curves(page, &reply.job, gang);
 		web_job_failure(page, &reply.job);
 		put_tasks(page, &reply.job, gang);

@@ -222,5 +222,16 @@ like "$out" "held by:
 run curl -sfL -c "$BED/jar" -b "$BED/jar" "$(cli web)"
 run curl -sf -b "$BED/jar" "$web/job/$JOB"
 like "$out" 'In the queue: place 1 of 1' "also on its page"
+
+# Two jobs against each other.
+run cli compare job 1 3
+like "$out" 'WHAT +JOB 1 +JOB 3(.|\n)*rate +40\.?0? sample/p/s.* 10(.|\n)*container.argv +.*"/host/log"' \
+	"what two jobs differ in is told"
+is "$(grep -c 'container.image\|environment.kernel' <<<"$out")" 0 \
+	"and no more"
+run curl -sf -b "$BED/jar" "$web/job/3/1"
+like "$out" 'Differences from .*container.argv' "also on a page"
+run cli compare job 1 99
+like "$rc $err" '^2 .*no job 99' "a job that is not there is named"
 touch "$BED/host/holds/end"
 done_testing

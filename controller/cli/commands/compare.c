@@ -6,9 +6,12 @@
 #include "controller/cli/commands/sweep_source.h"
 #include "controller/report/compare.h"
 #include "controller/report/labels.h"
+#include "controller/view/differences.h"
 #include "protocol/base/program.h"
 
+#include <errno.h>
 #include <math.h>
+#include <string.h>
 
 #define FROM_STEP 21
 #define PAGE_MAX ((size_t)256 << 20)
@@ -265,6 +268,33 @@ static int sweeps_judge(struct cli *cli, const struct sweeps *sweeps,
 	return gate_judge(cli, gate, &about, &last->rows, err);
 }
 
+/* `job A B`: what the second differs in from the first. */
+static int compare_two_jobs(struct cli *cli, struct error *err)
+{
+	owned(session_clear) struct session session = { 0 };
+	owned(answer_clear) struct answer one = { 0 }, other = { 0 };
+	owned(differences_clear) struct differences differences = { 0 };
+	struct message_query query = { .what = QUERY_JOB };
+
+	if (cli->arg_count != 3)
+		return error_set(err, EINVAL,
+				 "compare job: expected the numbers of two "
+				 "jobs");
+	if (session_open(&session, cli, err) < 0)
+		return -1;
+	if (cli_id(cli->args[1], "job", &query.id, err) < 0 ||
+	    client_query(session.client, &query, &one, err) < 0 ||
+	    cli_id(cli->args[2], "job", &query.id, err) < 0 ||
+	    client_query(session.client, &query, &other, err) < 0 ||
+	    differences_find(&((const struct reply_job *)one.reply)->job,
+			     &((const struct reply_job *)other.reply)->job,
+			     &differences, err) < 0)
+		return -1;
+	return cli_print_table(cli, "", &differences.table, NULL, err) < 0
+		       ? -1
+		       : EXIT_GOOD;
+}
+
 static int compare_command(struct cli *cli, struct error *err)
 {
 	owned(sweeps_clear) struct sweeps sweeps = { 0 };
@@ -275,6 +305,8 @@ static int compare_command(struct cli *cli, struct error *err)
 	struct gate gate;
 	int rc;
 
+	if (!strcmp(cli->args[0], "job"))
+		return compare_two_jobs(cli, err);
 	if (gate_read(&gate, &given->require, given->junit, err) < 0 ||
 	    sweeps_fetch(cli, &sweeps, err) < 0)
 		return -1;
@@ -318,7 +350,7 @@ static const struct option_rule rules[] = {
 
 const struct command command_compare = {
 	.name = "compare",
-	.args = "SWEEP|FILE|DIR SWEEP|FILE|DIR...",
+	.args = "SWEEP|FILE|DIR SWEEP|FILE|DIR... | job ID ID",
 	.min_args = 2,
 	.max_args = COMPARE_SWEEPS_MAX,
 	.connects = true,
@@ -334,7 +366,9 @@ const struct command command_compare = {
 		  "the ratio has a 95 % interval. "
 		  "Requirements are of the last sweep, with the first one as "
 		  "baseline. The exit status is 1 if one is not met, or no "
-		  "cell of the first sweep is in another one.",
+		  "cell of the first sweep is in another one. With job, it "
+		  "prints what two jobs differ in: settings, command, "
+		  "environment, image, driver.",
 	.example = "regatta compare 3 7",
 	.fn = compare_command,
 };
