@@ -23,9 +23,7 @@ pod_start() { # NAME JOB-FILE
 	setsid "${words[@]}" >"$pod/main.log" 2>&1 </dev/null &
 	echo $! >"$pod/main.pid"
 	mapfile -t words < <(argv agent)
-	# The caller kills what is in its own group.
-	setsid bash -c 'while [[ ! -e $1 ]]; do sleep 0.05; done; exec "${@:2}"' - \
-		"$pod/keys/token" "$REGATTA_BUILD/${words[0]}" "${words[@]:1}" \
+	setsid "$REGATTA_BUILD/${words[0]}" "${words[@]:1}" \
 		--images "$REGATTA_IMAGES" --init "$REGATTA_BUILD/regatta-init" \
 		>"$pod/agent.log" 2>&1 </dev/null &
 	echo $! >"$pod/agent.pid"
@@ -56,28 +54,30 @@ case "${args[*]}" in
 "config view"*) ;;
 "create -f"*)
 	[[ -e refused ]] && { cat refused >&2; exit 1; }
-	file=${args[2]} name=$(jq -r .metadata.name "${args[2]}")
-	if [[ $(jq -r .kind "$file") == Secret ]]; then
-		mkdir -p "secrets/$name.new"
-		jq -j .stringData.token "$file" >"secrets/$name.new/token"
-		mv "secrets/$name.new" "secrets/$name"
-		cat "$file"
-	else
-		jq '.metadata.uid = "uid-" + .metadata.name' "$file" | tee "jobs/$name"
-		for ((i = 0; i < $(jq .spec.parallelism "$file"); i++)); do
-			pod_start "$name-$i$$" "$FAKE_CLUSTER/jobs/$name"
+	jq -c 'if .kind == "List" then .items[] else . end' "${args[2]}" |
+		while read -r object; do
+			name=$(jq -r .metadata.name <<<"$object")
+			if [[ $(jq -r .kind <<<"$object") == Secret ]]; then
+				mkdir -p "secrets/$name"
+				jq -j .stringData.token <<<"$object" >"secrets/$name/token"
+				continue
+			fi
+			jq '.metadata.uid = "uid-" + .metadata.name' <<<"$object" |
+				tee "jobs/$name"
+			for ((i = 0; i < $(jq .spec.parallelism <<<"$object"); i++)); do
+				pod_start "$name-$i$$" "$FAKE_CLUSTER/jobs/$name"
+			done
 		done
-	fi
 	;;
 "get jobs -l"*) cat /dev/null jobs/* 2>/dev/null | jq -s '{items: .}' ;;
 "get pods"*) cat pods.json 2>/dev/null || echo '{"items": []}' ;;
 "get events"*) cat events.json 2>/dev/null || echo '{"items": []}' ;;
-"delete job "*) job_delete "${args[2]}" ;;
-"delete jobs,secrets"*) 
+"delete jobs,secrets -l"*) 
 	for job in jobs/*; do
 		[[ ! -e $job ]] || job_delete "${job#jobs/}"
 	done
 	;;
+"delete jobs,secrets"*) job_delete "${args[2]}" ;;
 *)
 	echo "no such request: $*" >&2
 	exit 1

@@ -50,7 +50,7 @@ like "$(cat good/controller/logs/3/1/rank-1.log)" "^rank 1 of 2" "a gang is one 
 is "$(stat -c %s good/controller/logs/1/1/rank-0.log)" 3000012 \
 	"every byte of the output is here"
 like "$err" "job 2 .*exited with code 7" "an exit code is told"
-is "$(find good -name secret.json -perm /077)" "" "the token is its owner's alone"
+is "$(find good -name create.json -perm /077)" "" "the token is its owner's alone"
 nothing "after a sweep"
 
 # Its pod is deleted while it runs.

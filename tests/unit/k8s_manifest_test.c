@@ -50,7 +50,7 @@ static double number(const cJSON *from, const char *path)
 }
 
 #define POD "spec/template/spec/"
-#define MAIN POD "containers/0/"
+#define MAIN POD "containers/1/"
 
 static void test_job(void)
 {
@@ -172,19 +172,28 @@ static void test_site(void)
 	cJSON_Delete(site);
 }
 
-static void test_secret(void)
+static void test_owner(void)
 {
-	cJSON *owner = cJSON_Parse("{\"metadata\": {\"name\": \"n\", \"uid\": "
-				   "\"u\", \"labels\": {\"a\": \"b\"}}}");
+	struct job_spec spec = spec_make();
 	struct error err;
-	cJSON *secret = manifest_secret(owner, "tcp://x,\"y", &err);
+	cJSON *secret, *job, *anchor = manifest_anchor(&run);
 
+	is(text(anchor, "metadata/name"), "regatta-ccddeeff",
+	   "one Job stands for the run");
+	ok(number(anchor, "spec/parallelism") == 0, "it has no pods");
+	run.owner = "u";
+	secret = manifest_secret(&run, 17, 3, "tcp://x,\"y");
+	job = manifest_job(&run, &spec, 17, 3, &err);
 	is(text(secret, "stringData/token"), "tcp://x,\"y", "the token");
+	is(text(secret, "metadata/name"), text(job, "metadata/name"),
+	   "a Secret has the name of its Job");
 	is(text(secret, "metadata/ownerReferences/0/uid"), "u",
-	   "the Job owns its Secret");
-	is(text(secret, "metadata/labels/a"), "b", "and has its labels");
+	   "the Job of the run owns it");
+	is(text(job, "metadata/ownerReferences/0/name"), "regatta-ccddeeff",
+	   "and the other Jobs");
+	cJSON_Delete(anchor);
 	cJSON_Delete(secret);
-	cJSON_Delete(owner);
+	cJSON_Delete(job);
 }
 
 static void test_names(void)
@@ -209,7 +218,7 @@ int main(void)
 	test_job();
 	test_limits();
 	test_site();
-	test_secret();
+	test_owner();
 	test_names();
 	return tap_done();
 }

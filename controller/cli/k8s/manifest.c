@@ -19,8 +19,12 @@ void manifest_name(const char *cluster, uint64_t job, uint32_t attempt,
 {
 	size_t size = strlen(cluster);
 
-	snprintf(name, MANIFEST_NAME_SIZE, "regatta-%s-%" PRIu64 "-%u",
-		 cluster + (size > 8 ? size - 8 : 0), job, attempt);
+	cluster += size > 8 ? size - 8 : 0;
+	if (job)
+		snprintf(name, MANIFEST_NAME_SIZE, "regatta-%s-%" PRIu64 "-%u",
+			 cluster, job, attempt);
+	else
+		snprintf(name, MANIFEST_NAME_SIZE, "regatta-%s", cluster);
 }
 
 bool manifest_of(const char *cluster, const char *name, uint64_t *job,
@@ -30,9 +34,9 @@ bool manifest_of(const char *cluster, const char *name, uint64_t *job,
 	size_t size;
 
 	manifest_name(cluster, 0, 0, own);
-	size = strlen(own) - strlen("0-0");
+	size = strlen(own);
 	return strncmp(name, own, size) == 0 &&
-	       sscanf(name + size, "%" SCNu64 "-%u", job, attempt) == 2;
+	       sscanf(name + size, "-%" SCNu64 "-%u", job, attempt) == 2;
 }
 
 /* Objects from a text with fixed structure. %s: of plain words only. */
@@ -250,7 +254,6 @@ static int manifest_pod(cJSON *pod, const struct manifest_run *run,
 					       SHARED, NULL };
 	cJSON *containers;
 
-	cJSON_AddStringToObject(pod, "restartPolicy", "Never");
 	cJSON_AddBoolToObject(pod, "shareProcessNamespace", true);
 	cJSON_AddBoolToObject(pod, "automountServiceAccountToken", false);
 	cJSON_AddBoolToObject(pod, "enableServiceLinks", false);
@@ -262,42 +265,90 @@ static int manifest_pod(cJSON *pod, const struct manifest_run *run,
 	manifest_container(cJSON_AddArrayToObject(pod, "initContainers"),
 			   "install", run->image, install);
 	containers = cJSON_AddArrayToObject(pod, "containers");
-	if (manifest_main(containers, run, spec, err) < 0)
-		return -1;
+	/* The kubelet starts one after the other: the agent joins meanwhile. */
 	manifest_agent(containers, run, spec);
-	return 0;
+	return manifest_main(containers, run, spec, err);
+}
+
+/* Kind of version, with name and labels; all but the anchor go with it. */
+static cJSON *manifest_object(const struct manifest_run *run,
+			      const char *version, const char *kind,
+			      const char *name)
+{
+	char anchor[MANIFEST_NAME_SIZE];
+	cJSON *made =
+		manifest_parse("{\"apiVersion\": \"%s\", \"kind\": \"%s\", "
+			       "\"metadata\": "
+			       "{\"name\": \"%s\", \"labels\": {\"" MANIFEST_RUN
+			       "\": \"%.63s\"}}}",
+			       version, kind, name, run->cluster);
+
+	manifest_name(run->cluster, 0, 0, anchor);
+	if (run->owner)
+		cJSON_AddItemToObject(
+			json_get(made, "metadata"), "ownerReferences",
+			manifest_parse("[{\"apiVersion\": \"batch/v1\", "
+				       "\"kind\": \"Job\", \"name\": \"%s\", "
+				       "\"uid\": \"%.63s\"}]",
+				       anchor, run->owner));
+	return made;
+}
+
+/* Its pods have the labels of the Job. */
+static cJSON *manifest_spec(cJSON *job, uint32_t pods)
+{
+	cJSON *spec =
+		manifest_parse("{\"parallelism\": %u, \"completions\": %u, "
+			       "\"backoffLimit\": 0, "
+			       "\"ttlSecondsAfterFinished\": %d, \"template\": "
+			       "{\"metadata\": "
+			       "{}, \"spec\": {\"restartPolicy\": \"Never\"}}}",
+			       pods, pods ? pods : 1, KEPT_S);
+	cJSON *template = json_get(spec, "template");
+
+	cJSON_AddItemToObject(json_get(template, "metadata"), "labels",
+			      cJSON_Duplicate(json_get(json_get(job,
+								"metadata"),
+						       "labels"),
+					      true));
+	cJSON_AddItemToObject(job, "spec", spec);
+	return template;
+}
+
+cJSON *manifest_anchor(const struct manifest_run *run)
+{
+	static const char *const nothing[] = { "regatta-init", NULL };
+	char name[MANIFEST_NAME_SIZE];
+	cJSON *made, *pod;
+
+	manifest_name(run->cluster, 0, 0, name);
+	made = manifest_object(run, "batch/v1", "Job", name);
+	pod = json_get(manifest_spec(made, 0), "spec");
+	manifest_container(cJSON_AddArrayToObject(pod, "containers"), "none",
+			   run->image, nothing);
+	cJSON_DeleteItemFromObject(cJSON_GetArrayItem(json_get(pod,
+							       "containers"),
+						      0),
+				   "volumeMounts");
+	return made;
 }
 
 cJSON *manifest_job(const struct manifest_run *run, const struct job_spec *spec,
 		    uint64_t job, uint32_t attempt, struct error *err)
 {
 	char name[MANIFEST_NAME_SIZE];
-	cJSON *made, *metadata, *template;
+	cJSON *made, *template;
 
 	manifest_name(run->cluster, job, attempt, name);
-	made = manifest_parse(
-		"{\"apiVersion\": \"batch/v1\", \"kind\": \"Job\", "
-		"\"metadata\": "
-		"{\"name\": \"%s\", \"labels\": {\"" MANIFEST_RUN
-		"\": \"%.63s\", \"" MANIFEST_JOB "\": \"%" PRIu64
-		"\"}}, \"spec\": {\"completions\": %u, \"parallelism\": %u, "
-		"\"backoffLimit\": 0, \"ttlSecondsAfterFinished\": %d, "
-		"\"template\": {\"metadata\": {\"labels\": {}}, \"spec\": "
-		"{}}}}",
-		name, run->cluster, job, spec->nodes, spec->nodes, KEPT_S);
-	metadata = cJSON_GetObjectItem(made, "metadata");
-	template = cJSON_GetObjectItem(cJSON_GetObjectItem(made, "spec"),
-				       "template");
-	manifest_merge(json_get(json_get(template, "metadata"), "labels"),
-		       json_get(metadata, "labels"));
+	made = manifest_object(run, "batch/v1", "Job", name);
+	template = manifest_spec(made, spec->nodes);
 	if (run->queue)
-		cJSON_AddStringToObject(cJSON_GetObjectItem(metadata, "labels"),
+		cJSON_AddStringToObject(json_get(json_get(made, "metadata"),
+						 "labels"),
 					"kueue.x-k8s.io/queue-name",
 					run->queue);
-	if (!made || manifest_pod(cJSON_GetObjectItem(template, "spec"), run,
-				  spec, name, err) < 0) {
-		if (!made)
-			error_nomem(err, "manifest");
+	if (manifest_pod(json_get(template, "spec"), run, spec, name, err) <
+	    0) {
 		cJSON_Delete(made);
 		return NULL;
 	}
@@ -305,27 +356,17 @@ cJSON *manifest_job(const struct manifest_run *run, const struct job_spec *spec,
 	return made;
 }
 
-cJSON *manifest_secret(const cJSON *owner, const char *token, struct error *err)
+cJSON *manifest_secret(const struct manifest_run *run, uint64_t job,
+		       uint32_t attempt, const char *token)
 {
-	const cJSON *from = json_get(owner, "metadata");
-	cJSON *made = manifest_parse(
-		"{\"apiVersion\": \"v1\", \"kind\": \"Secret\", \"metadata\": "
-		"{\"name\": \"%.63s\", \"labels\": {}, \"ownerReferences\": "
-		"[{\"apiVersion\": \"batch/v1\", \"kind\": \"Job\", \"name\": "
-		"\"%.63s\", \"uid\": \"%.63s\"}]}}",
-		json_get_text_or_empty(from, "name"),
-		json_get_text_or_empty(from, "name"),
-		json_get_text_or_empty(from, "uid"));
-	cJSON *labels =
-		cJSON_GetObjectItem(cJSON_GetObjectItem(made, "metadata"),
-				    "labels");
+	char name[MANIFEST_NAME_SIZE];
+	cJSON *made;
 
-	manifest_merge(labels, json_get(from, "labels"));
-	if (cJSON_AddStringToObject(cJSON_AddObjectToObject(made, "stringData"),
-				    MANIFEST_TOKEN, token))
-		return made;
-	cJSON_Delete(made);
-	return error_null(error_nomem(err, "manifest"));
+	manifest_name(run->cluster, job, attempt, name);
+	made = manifest_object(run, "v1", "Secret", name);
+	cJSON_AddStringToObject(cJSON_AddObjectToObject(made, "stringData"),
+				MANIFEST_TOKEN, token);
+	return made;
 }
 
 /* The item of the list that is the same thing; NULL: none is. */

@@ -1,5 +1,6 @@
 /* manifest.h - what `regatta k8s` creates in a namespace, as JSON: a Job for
- * each attempt of a job, and its Secret. Pure.
+ * each attempt of a job, with its Secret; and one Job without pods that owns
+ * them all, so that nothing outlives it. Pure.
  *
  * A pod has an init container that puts regatta-init into a volume, the main
  * container with the benchmark's image, whose command is regatta-init, and the
@@ -15,8 +16,7 @@
 
 #include <cjson/cJSON.h>
 
-#define MANIFEST_RUN "regatta/run" /* labels of everything that is created */
-#define MANIFEST_JOB "regatta/job"
+#define MANIFEST_RUN "regatta/run" /* label of everything that is created */
 #define MANIFEST_NAME_SIZE 64
 #define MANIFEST_TOKEN "token" /* the key of the Secret */
 
@@ -28,10 +28,12 @@ struct manifest_run {
 				 as nvidia.com/gpu; NULL: none */
 	const char *queue;    /* of Kueue; NULL: it is not there */
 	bool host_network;
+	const char *owner; /* uid of the Job that owns all; NULL: none yet */
 	const cJSON *site; /* merged into the pod template; or NULL */
 };
 
 /* "regatta-<8 digits>-<job>-<attempt>": also how the names of its pods begin.
+ * job 0: of the Job that owns all, "regatta-<8 digits>".
  */
 void manifest_name(const char *cluster, uint64_t job, uint32_t attempt,
 		   char name[MANIFEST_NAME_SIZE]);
@@ -40,12 +42,13 @@ void manifest_name(const char *cluster, uint64_t job, uint32_t attempt,
 bool manifest_of(const char *cluster, const char *name, uint64_t *job,
 		 uint32_t *attempt);
 
-/* The caller deletes them. NULL: out of memory, or the spec cannot be a pod. */
+/* The caller deletes them. job: NULL with EINVAL if the spec cannot be a pod.
+ */
+cJSON *manifest_anchor(const struct manifest_run *run);
 cJSON *manifest_job(const struct manifest_run *run, const struct job_spec *spec,
 		    uint64_t job, uint32_t attempt, struct error *err);
-/* owner: the Job as the API server created it; the Secret goes with it. */
-cJSON *manifest_secret(const cJSON *owner, const char *token,
-		       struct error *err);
+cJSON *manifest_secret(const struct manifest_run *run, uint64_t job,
+		       uint32_t attempt, const char *token);
 
 /* Merge `from` into `to`: objects by their members; lists by the mountPath or
  * name of their items; what else is in `from` replaces what is in `to`.

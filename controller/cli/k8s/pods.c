@@ -36,7 +36,6 @@
 struct pod_job {
 	uint64_t job;
 	uint32_t attempt;
-	uint32_t nodes; /* 0: an earlier guest created it */
 	bool wanted;    /* its attempt is not over */
 	bool waits;     /* the attempt has no nodes yet */
 	char said[240]; /* the last detail */
@@ -50,7 +49,7 @@ struct pods {
 	struct strings kubectl; /* its options */
 	struct manifest_run run;
 	size_t at_once;
-	bool adopted;
+	cJSON *anchor; /* the Job that owns all */
 	bool ending;
 	int64_t look_at;  /* at pods; monotonic ms */
 	int64_t again_at; /* after a failure */
@@ -67,6 +66,7 @@ static void pods_clear(struct pods *pods)
 	}
 	session_clear(&pods->session);
 	strings_clear(&pods->kubectl);
+	cJSON_Delete(pods->anchor);
 	cJSON_Delete(pods->choices);
 }
 OWNED_VALUE(struct pods, pods_clear)
@@ -98,43 +98,9 @@ static struct pod_job *pods_add(struct pods *pods, uint64_t job,
 	return item;
 }
 
-/* Those that an earlier guest of this run has left. */
-static int pods_adopt(struct pods *pods, struct error *err)
-{
-	const char *const words[] = { "get", "jobs", "-l", NULL,
-				      "-o",  "json", NULL };
-	const char *list[7];
-	owned(cJSON_Delete) cJSON *answer = NULL;
-	char label[128];
-	const cJSON *item;
-
-	memcpy(list, words, sizeof(list));
-	snprintf(label, sizeof(label), MANIFEST_RUN "=%s", pods->run.cluster);
-	list[3] = label;
-	if (pods->adopted)
-		return 0;
-	if (kubectl_json(&pods->kubectl, list, &answer, err) < 0)
-		return -1;
-	pods->adopted = true;
-	cJSON_ArrayForEach(item, json_get(answer, "items"))
-	{
-		uint64_t job;
-		uint32_t attempt;
-
-		if (manifest_of(pods->run.cluster,
-				json_get_text_or_empty(json_get(item,
-								"metadata"),
-						       "name"),
-				&job, &attempt) &&
-		    !pods_add(pods, job, attempt, err))
-			return -1;
-	}
-	return 0;
-}
-
 /* Write the object to a file of the run, and create it. */
-static int pods_create(struct pods *pods, const cJSON *object, const char *file,
-		       cJSON **answer, struct error *err)
+static int pods_create(struct pods *pods, const cJSON *object, cJSON **answer,
+		       struct error *err)
 {
 	char path[PATH_MAX];
 	const char *const words[] = {
@@ -142,12 +108,63 @@ static int pods_create(struct pods *pods, const cJSON *object, const char *file,
 	};
 	owned_free char *text = cJSON_Print(object);
 
-	folder_file(&pods->session.folder, file, path);
+	folder_file(&pods->session.folder, "create.json", path);
 	if (!text)
 		return error_nomem(err, "manifest");
 	if (file_write(AT_FDCWD, path, text, strlen(text), 0600, 0, err) < 0)
 		return -1;
 	return kubectl_json(&pods->kubectl, words, answer, err);
+}
+
+/* The Job that owns all the others: make it. */
+static int pods_anchor(struct pods *pods, struct error *err)
+{
+	owned(cJSON_Delete) cJSON *anchor = manifest_anchor(&pods->run);
+
+	return pods_create(pods, anchor, &pods->anchor, err);
+}
+
+static int pods_adopt_job(struct pods *pods, cJSON *item, struct error *err)
+{
+	const char *name =
+		json_get_text_or_empty(json_get(item, "metadata"), "name");
+	char anchor[MANIFEST_NAME_SIZE];
+	uint32_t attempt;
+	uint64_t job;
+
+	manifest_name(pods->run.cluster, 0, 0, anchor);
+	if (!strcmp(name, anchor))
+		pods->anchor = cJSON_Duplicate(item, true);
+	else if (manifest_of(pods->run.cluster, name, &job, &attempt) &&
+		 !pods_add(pods, job, attempt, err))
+		return -1;
+	return 0;
+}
+
+/* Find what an earlier guest of this run has left. */
+static int pods_adopt(struct pods *pods, struct error *err)
+{
+	char label[128];
+	const char *const words[] = { "get", "jobs", "-l", label,
+				      "-o",  "json", NULL };
+	owned(cJSON_Delete) cJSON *answer = NULL;
+	cJSON *item;
+
+	if (pods->run.owner)
+		return 0;
+	snprintf(label, sizeof(label), MANIFEST_RUN "=%s", pods->run.cluster);
+	if (kubectl_json(&pods->kubectl, words, &answer, err) < 0)
+		return -1;
+	cJSON_ArrayForEach(item, json_get(answer, "items"))
+	{
+		if (pods_adopt_job(pods, item, err) < 0)
+			return -1;
+	}
+	if (!pods->anchor && pods_anchor(pods, err) < 0)
+		return -1;
+	pods->run.owner =
+		json_get_text(json_get(pods->anchor, "metadata"), "uid");
+	return pods->run.owner ? 0 : error_set(err, EPROTO, "a Job has no uid");
 }
 
 /* A token with which so many agents can join. */
@@ -177,30 +194,39 @@ static int pods_token(struct pods *pods, uint32_t nodes,
 	return join_token_text(&token, text, err);
 }
 
-static int pods_give_keys(struct pods *pods, const cJSON *owner, uint32_t nodes,
-			  struct error *err)
-{
-	owned(cJSON_Delete) cJSON *secret = NULL, *answer = NULL;
-	char token[JOIN_TOKEN_MAX];
-
-	if (pods_token(pods, nodes, token, err) < 0)
-		return -1;
-	secret = manifest_secret(owner, token, err);
-	return secret ? pods_create(pods, secret, "secret.json", &answer, err)
-		      : -1;
-}
-
-static int pods_delete(struct pods *pods, const struct pod_job *job,
+/* With its Secret and its pods. */
+static int pods_delete(struct pods *pods, uint64_t job, uint32_t attempt,
 		       struct error *err)
 {
 	owned(buffer_clear) struct buffer text = { 0 };
 	char name[MANIFEST_NAME_SIZE];
-	const char *const words[] = { "delete",       "job",
+	const char *const words[] = { "delete",       "jobs,secrets",
 				      name,           "--ignore-not-found",
 				      "--wait=false", NULL };
 
-	manifest_name(pods->run.cluster, job->job, job->attempt, name);
+	manifest_name(pods->run.cluster, job, attempt, name);
 	return kubectl_run(&pods->kubectl, words, &text, err);
+}
+
+/* The Secret first: a pod without it would wait for the kubelet's next look. */
+static cJSON *pods_objects(struct pods *pods, const struct job_info *info,
+			   const struct job_spec *spec, struct error *err)
+{
+	char token[JOIN_TOKEN_MAX];
+	cJSON *job, *list;
+
+	if (pods_token(pods, info->nodes, token, err) < 0)
+		return NULL;
+	job = manifest_job(&pods->run, spec, info->job, info->attempt, err);
+	if (!job)
+		return NULL;
+	list = cJSON_Parse("{\"apiVersion\": \"v1\", \"kind\": \"List\"}");
+	cJSON_AddItemToObject(list, "items", cJSON_CreateArray());
+	cJSON_AddItemToArray(json_get(list, "items"),
+			     manifest_secret(&pods->run, info->job,
+					     info->attempt, token));
+	cJSON_AddItemToArray(json_get(list, "items"), job);
+	return list;
 }
 
 static int pods_begin(struct pods *pods, const struct job_info *info,
@@ -209,29 +235,23 @@ static int pods_begin(struct pods *pods, const struct job_info *info,
 	struct message_query query = { .what = QUERY_JOB, .id = info->job };
 	owned(answer_clear) struct answer reply = { 0 };
 	owned(job_spec_clear) struct job_spec spec = { 0 };
-	owned(cJSON_Delete) cJSON *job = NULL, *made = NULL;
-	struct pod_job *item;
+	owned(cJSON_Delete) cJSON *list = NULL, *made = NULL;
 
 	if (client_query(pods->session.client, &query, &reply, err) < 0 ||
 	    codec_from_other(&job_spec_schema,
 			     ((const struct reply_job *)reply.reply)->job.spec,
 			     &spec, err) < 0)
 		return -1;
-	job = manifest_job(&pods->run, &spec, info->job, info->attempt, err);
-	if (!job || pods_create(pods, job, "job.json", &made, err) < 0)
+	list = pods_objects(pods, info, &spec, err);
+	if (!list)
 		return -1;
-	item = pods_add(pods, info->job, info->attempt, err);
-	if (!item)
+	if (pods_create(pods, list, &made, err) < 0) {
+		pods_delete(pods, info->job, info->attempt, NULL);
 		return -1;
-	item->nodes = info->nodes;
-	cli_say(pods->cli, "created %s",
-		json_get_text_or_empty(json_get(made, "metadata"), "name"));
-	if (pods_give_keys(pods, made, info->nodes, err) == 0)
-		return 0;
-	pods_delete(pods, item, NULL);
-	TAILQ_REMOVE(&pods->jobs, item, next);
-	free(item);
-	return -1;
+	}
+	cli_say(pods->cli, "created a Job for job %" PRIu64 ", attempt %u",
+		info->job, info->attempt);
+	return pods_add(pods, info->job, info->attempt, err) ? 0 : -1;
 }
 
 /* The jobs of the run. */
@@ -292,7 +312,7 @@ static int pods_sweep(struct pods *pods, const struct rows *nodes,
 		next = TAILQ_NEXT(item, next);
 		if (item->wanted)
 			continue;
-		if (pods_delete(pods, item, err) < 0)
+		if (pods_delete(pods, item->job, item->attempt, err) < 0)
 			return -1;
 		pods_forget_nodes(pods, nodes, item);
 		TAILQ_REMOVE(&pods->jobs, item, next);

@@ -1,0 +1,77 @@
+# kube.sh - a real Kubernetes of two nodes for a test.
+# shellcheck shell=bash disable=SC2154 # of lib.sh
+#
+# To be read after lib.sh. $KUBE is a folder of Kubernetes that
+# recipes/kube/build.sh has built; without one the test is skipped. The cluster
+# is the machine's only one, so such tests do not run side by side.
+#
+#	kube_up			two nodes with 8 example.com/gpu each; ends with
+#				the test
+#	kube_image NAME FOLDER	the image NAME from a root file system, on both
+#	kube_regatta		local/regatta:1, of what was built
+#	kube_user NAMESPACE	a namespace, and $BED/NAMESPACE.config of a
+#				service account with the Role of regatta-k8s(7)
+#	kube ARGS		kubectl of the administrator
+#	inside COMMAND		in the control plane's network
+
+KUBE=${KUBE:-/tmp/regatta-test/kube}
+
+kube()
+{
+	K=$KUBE "$KUBE/k" "$@"
+}
+inside()
+{
+	nsenter --net=/run/netns/kctl "$@"
+}
+kube_up()
+{
+	local node
+	trap 'K=$KUBE "$KUBE/down.sh" >/dev/null 2>&1; bed_exit' EXIT
+	export PATH=$KUBE/bin:$PATH
+	K=$KUBE "$KUBE/up.sh" 2 >&2 || return
+	for node in n1 n2; do
+		K=$KUBE "$KUBE/gpu.sh" $node 8 >&2 || return
+	done
+}
+kube_image()
+{
+	local node
+	tar -C "$2" -cf "$BED/image.tar" . || return
+	for node in n1 n2; do
+		nsenter -m -t "$(cat "$KUBE/$node/init.pid")" docker \
+			-H unix:///run/docker.sock import "$BED/image.tar" "$1" \
+			>/dev/null || return
+	done
+}
+kube_regatta()
+{
+	local root=$BED/regatta-image library
+	mkdir -p "$root"/{usr/bin,usr/lib/regatta,usr/share/regatta/images,tmp,etc}
+	cp "$REGATTA_BUILD"/regatta-{agent,init} "$root/usr/bin"
+	cp "$REGATTA_BUILD/regatta-init" "$root/usr/lib/regatta"
+	cp -r "$REGATTA_BUILD"/images/{models.yaml,frameworks,vendors} \
+		"$root/usr/share/regatta/images"
+	ldd "$REGATTA_BUILD/regatta-agent" | grep -oE '/[^ ]+' |
+		while read -r library; do
+			mkdir -p "$root${library%/*}" &&
+				cp -L "$library" "$root$library"
+		done
+	kube_image local/regatta:1 "$root"
+}
+kube_user()
+{
+	local role=$ROOT/controller/cli/regatta-k8s.7 token
+	kube create namespace "$1" >&2 || return
+	kube create serviceaccount guest -n "$1" >&2
+	sed -n '/^kind: Role/,/^\.Ed/p' "$role" | grep -v '^\.Ed' |
+		sed "s/namespace: bench/namespace: $1/" | kube apply -f - >&2
+	kube create rolebinding guest -n "$1" --role=regatta \
+		--serviceaccount="$1:guest" >&2 || return
+	wait_for "kube get sa guest -n $1 -o jsonpath='{.secrets[0].name}' | grep -q ." 20
+	token=$(kube get secret -n "$1" -o jsonpath='{.data.token}' \
+		"$(kube get sa guest -n "$1" -o 'jsonpath={.secrets[0].name}')" |
+		base64 -d)
+	sed "s/secret-token/$token/; s/context: {cluster/context: {namespace: $1, cluster/" \
+		"$KUBE/c/kubeconfig" >"$BED/$1.config"
+}
