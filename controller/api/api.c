@@ -39,6 +39,7 @@ static api_fn *const requests[MESSAGE_TYPES] = {
 	[MESSAGE_REVOKE] = api_revoke,
 	[MESSAGE_DRAIN] = api_drain,
 	[MESSAGE_LABEL] = api_label,
+	[MESSAGE_NOTE] = api_note,
 	[MESSAGE_BACKUP] = api_backup,
 	[MESSAGE_GC] = api_gc,
 	[MESSAGE_SIGN] = api_sign,

@@ -74,7 +74,7 @@ api_fn api_jobs, api_job, api_events;
 /* results.c */
 api_fn api_results, api_series;
 /* nodes.c */
-api_fn api_nodes, api_node, api_drain, api_label;
+api_fn api_nodes, api_node, api_drain, api_label, api_note;
 /* keys.c */
 api_fn api_keys, api_tokens, api_audit, api_token, api_admit, api_revoke,
 	api_enrol, api_rotate, api_rotate_controller, api_web;

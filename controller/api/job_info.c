@@ -198,6 +198,8 @@ static int add_waits(const struct api *api, const struct job *job,
 	if (job && race_holds(job))
 		return string_set(&to->waits, "waits for its turn in the race",
 				  err);
+	if (job && job_state(job) == JOB_QUEUED && job_note(job))
+		return string_set(&to->waits, job_note(job), err);
 	if (job && dependencies_waits(job, text, sizeof(text)))
 		waits = true;
 	else if (job && job_gang(job))

@@ -4,6 +4,7 @@
 #include "controller/jobs/allocation.h"
 #include "controller/jobs/job.h"
 #include "controller/nodes/drift.h"
+#include "controller/jobs/jobs.h"
 #include "controller/nodes/node.h"
 #include "controller/report/node_rates.h"
 #include "controller/store/store.h"
@@ -318,6 +319,16 @@ int api_drain(struct api_request *request, void *reply, struct error *err)
 				  (int64_t)message->until_ms, message->reason,
 				  err);
 	return rc < 0 ? -1 : node_describe(api, node, NULL, &to->node, err);
+}
+
+int api_note(struct api_request *request, void *reply, struct error *err)
+{
+	const struct message_note *message = request->message;
+
+	if (strlen(message->text) >= NOTE_TEXT_MAX)
+		return error_set(err, EINVAL, "text: longer than %d bytes",
+				 NOTE_TEXT_MAX - 1);
+	return jobs_note(request->api->jobs, message->job, message->text, err);
 }
 
 int api_label(struct api_request *request, void *reply, struct error *err)

@@ -105,6 +105,11 @@ uint64_t job_sweep(const struct job *job)
 	return job->sweep;
 }
 
+const char *job_note(const struct job *job)
+{
+	return job->note;
+}
+
 enum job_state job_state(const struct job *job)
 {
 	return job->state;

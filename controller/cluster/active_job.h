@@ -41,6 +41,8 @@ int64_t job_started_ms(const struct job *job);
 const struct shape *job_shape(const struct job *job);
 /* The image that it needs. */
 struct sweep_image *job_image(const struct job *job);
+/* Why it does not start, as who brings its nodes has said; NULL: nothing. */
+const char *job_note(const struct job *job);
 /* NULL while it is queued. */
 struct gang *job_gang(const struct job *job);
 

@@ -104,6 +104,7 @@ struct job {
 	enum failure failure;   /* the first one of the present attempt */
 	bool unstored;          /* its event must be repeated */
 	char *text;             /* of failure */
+	char *note;             /* job_note(); until it is allocated */
 	int64_t code;           /* errno value of failure */
 	int64_t queued_ms, started_ms, ended_ms;
 	struct shape shape; /* its texts and pins are owned */

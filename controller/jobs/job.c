@@ -38,6 +38,7 @@ static void job_free(struct job *job)
 	free(job->follows);
 	free(job->skip);
 	free(job->text);
+	free(job->note);
 	free(job);
 }
 OWNED_POINTER(struct job, job_free)
@@ -632,6 +633,7 @@ int job_make_gang(struct job *job, struct error *err)
 	gang_read_descriptions(gang, job->jobs->catalog);
 	gang_list(job->jobs->table, gang);
 	job->gang = gang;
+	free(take(job->note));
 	return 0;
 }
 

@@ -21,6 +21,7 @@
 #include "controller/store/store.h"
 #include "protocol/base/log.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,6 +119,23 @@ int jobs_load(struct jobs *jobs, struct error *err)
 		return -1;
 	for (gang = gang_first(jobs->table); gang; gang = gang_next(gang))
 		gang_resume(gang->job);
+	return 0;
+}
+
+int jobs_note(struct jobs *jobs, uint64_t id, const char *text,
+	      struct error *err)
+{
+	struct job *job = job_find(jobs->table, id);
+	char *note = *text ? strdup(text) : NULL;
+
+	if (!job || job->state != JOB_QUEUED || (*text && !note)) {
+		free(note);
+		return error_set(err, ENOENT, "no job %" PRIu64 " is queued",
+				 id);
+	}
+	free(job->note);
+	job->note = note;
+	changes_add_job(jobs->changes, id);
 	return 0;
 }
 

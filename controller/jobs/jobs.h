@@ -59,6 +59,10 @@ struct jobs_parts jobs_parts(const struct jobs *jobs);
  */
 int jobs_load(struct jobs *jobs, struct error *err);
 
+/* Set job_note(); "": none. ENOENT: no such job is queued. */
+int jobs_note(struct jobs *jobs, uint64_t job, const char *text,
+	      struct error *err);
+
 /* Before each commit: complete what belongs to this turn. */
 void jobs_settle(struct jobs *jobs);
 /* Does jobs_decide() read rows that were queued in this turn? Then commit

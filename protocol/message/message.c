@@ -185,6 +185,7 @@ MESSAGE(revoke, F(revoke, request), F(revoke, kind), F(revoke, name),
 MESSAGE(drain, F(drain, request), F(drain, node), O(drain, undrain),
 	O(drain, from_ms), O(drain, until_ms), O(drain, reason))
 MESSAGE(label, F(label, request), F(label, node), F(label, labels))
+MESSAGE(note, F(note, request), F(note, job), F(note, text))
 MESSAGE(backup, F(backup, request), F(backup, id), O(backup, offset))
 MESSAGE(gc, F(gc, request), O(gc, after), F(gc, older_ms),
 	O(gc, sweep), O(gc, force), O(gc, goes_on), O(gc, dry_run))
@@ -287,6 +288,9 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 	[MESSAGE_LABEL] = { "label", &label_schema, ROLE_OPERATOR, false, true,
 		"label nodes",
 		&reply_label_schema },
+	[MESSAGE_NOTE] = { "note", &note_schema, ROLE_OPERATOR, false, true,
+		"say why queued jobs wait",
+		&reply_note_schema },
 	[MESSAGE_BACKUP] = { "backup", &backup_schema, ROLE_OPERATOR, false, true,
 		"make backups",
 		&reply_backup_schema },

@@ -76,6 +76,7 @@ enum message_type {
 	MESSAGE_REVOKE,
 	MESSAGE_DRAIN,
 	MESSAGE_LABEL,
+	MESSAGE_NOTE,
 	MESSAGE_BACKUP,
 	MESSAGE_GC,
 	MESSAGE_SIGN,
@@ -479,6 +480,16 @@ struct message_label {
 	uint64_t request;
 	char *node;
 	cJSON *labels; /* an object */
+};
+
+/* Say why a queued job does not start: it is shown instead of what the
+ * controller knows. The job's start, or "", ends that. For who brings nodes.
+ */
+#define NOTE_TEXT_MAX 240
+struct message_note {
+	uint64_t request;
+	uint64_t job;
+	char *text;
 };
 
 /* Make a backup with this id (32 characters, chosen by the client), or continue

@@ -155,4 +155,7 @@ const struct schema reply_stacks_schema = SCHEMA(reply_stacks,
 	FIELD(reply_stacks, since),
 	FIELD(reply_stacks, attempt),
 	FIELD(reply_stacks, round));
+
+const struct schema reply_note_schema = SCHEMA(reply_note,
+	FIELD(reply_note, since));
 /* clang-format on */

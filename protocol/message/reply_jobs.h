@@ -247,6 +247,10 @@ struct reply_series {
 	bool more;
 };
 
+struct reply_note {
+	uint64_t since;
+};
+
 struct reply_stacks {
 	uint64_t since;
 	uint32_t attempt;
@@ -255,6 +259,6 @@ struct reply_stacks {
 
 extern const struct schema reply_jobs_schema, reply_job_schema,
 	reply_events_schema, reply_results_schema, reply_series_schema,
-	reply_stacks_schema;
+	reply_stacks_schema, reply_note_schema;
 
 #endif

@@ -41,14 +41,14 @@ pod() { # JOB ATTEMPT
 	kube get pods -n bench -o name | grep -- "-$1-$2-"
 }
 
-sweep good 'echo rank $NODE_RANK of $NNODES; exit ${code}' \
+sweep good 'echo rank $NODE_RANK of $NNODES ${n}; exit ${code}' \
 	"matrix: {nodes: [1, 2], n: [1, 2, 3], code: [0]}" \
 	"include: [{nodes: 1, n: 4, code: 7}, {nodes: 2, n: 4, code: 9}]"
 run -t 300 inside regatta k8s good.yaml --state good "${common[@]}"
 is "$rc $(states good | jq -c 'group_by(.) | map([.[0], length])')" \
 	'1 [["completed",6],["failed",2]]' "eight cells over one and two nodes"
 like "$err" "exited with code 9" "exit codes are told"
-is "$(jq -r '[.rows[].provenance.nodes[]?] | length' good/report.json)" 9 \
+is "$(jq -r '[.rows[].provenance.nodes[]?] | length' good/report.json)" 12 \
 	"each task had a pod of its own"
 nothing "after a sweep"
 
@@ -62,7 +62,7 @@ rm -rf want big
 nothing "after 204 MB"
 
 # How a command ends.
-sweep signal 'kill -SEGV $$'
+sweep signal 'kill -SEGV $$$$'
 run -t 120 inside regatta k8s signal.yaml --state signal "${common[@]}"
 like "$rc $err" "signal 11" "a signal is told"
 sweep oom 'x=a; while :; do x=$x$x; done' "memory: 64MiB"
@@ -71,8 +71,8 @@ like "$rc $err" "failed, oom" "memory is told"
 nothing "after failures"
 
 # Its pod is deleted; then the node loses its power.
-sweep slow 'trap "echo told; exit 3" TERM; echo begun; while [ ! -e /tmp/go ] && [ $SECONDS -lt ${s} ]; do sleep 0.2; done' \
-	"matrix: {s: [8]}"
+sweep slow 'trap "echo told; exit 3" TERM; echo begun; i=0; while [ $i -lt ${s} ]; do sleep 0.2; i=$((i+1)); done' \
+	"matrix: {s: [40]}"
 begin slow
 must kube delete -n bench --wait=false "$(pod 1 1)" >&2
 ok 'wait_for "log_of slow | finds \"preempted\"" 60' "a deleted pod is preempted"
@@ -123,7 +123,7 @@ nothing "after both"
 
 # kubelet and API server are killed.
 cp slow.yaml hard.yaml
-sed -i 's/\[8\]/[20]/' hard.yaml
+sed -i 's/\[40\]/[100]/' hard.yaml
 begin hard
 must nsenter -m -p -t "$(cat "$KUBE/n1/init.pid")" -- killall -9 kubelet
 must kill -9 "$(pgrep -f "kube-apiserver.*10.88.0.1" | head -1)"

@@ -9,6 +9,7 @@
 #include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 #include "protocol/base/parent_watch.h"
+#include "protocol/base/printable.h"
 #include "protocol/base/program.h"
 #include "protocol/message/json_get.h"
 #include "protocol/message/reply_jobs.h"
@@ -36,9 +37,10 @@
 struct pod_job {
 	uint64_t job;
 	uint32_t attempt;
-	bool wanted;    /* its attempt is not over */
-	bool waits;     /* the attempt has no nodes yet */
-	char said[240]; /* the last detail */
+	bool wanted;              /* its attempt is not over */
+	bool waits;               /* the attempt has no nodes yet */
+	size_t pods;              /* at the last look */
+	char said[NOTE_TEXT_MAX]; /* the last detail */
 	TAILQ_ENTRY(pod_job) next;
 };
 
@@ -51,8 +53,7 @@ struct pods {
 	size_t at_once;
 	cJSON *anchor; /* the Job that owns all */
 	bool ending;
-	int64_t look_at;  /* at pods; monotonic ms */
-	int64_t again_at; /* after a failure */
+	int64_t look_at; /* at pods; monotonic ms */
 	TAILQ_HEAD(, pod_job) jobs;
 };
 
@@ -338,6 +339,134 @@ static int pods_see_jobs(struct pods *pods, struct error *err)
 	return 0;
 }
 
+/* Why a pod does not start. The words live as long as it; NULL: it does. */
+static const char *pods_words(const cJSON *pod)
+{
+	static const char *const lists[] = { "initContainerStatuses",
+					     "containerStatuses" };
+	const cJSON *status = json_get(pod, "status"), *item;
+
+	cJSON_ArrayForEach(item, json_get(status, "conditions"))
+	{
+		if (!strcmp(json_get_text_or_empty(item, "type"),
+			    "PodScheduled") &&
+		    !strcmp(json_get_text_or_empty(item, "status"), "False"))
+			return json_get_text(item, "message");
+	}
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		cJSON_ArrayForEach(item, json_get(status, lists[i]))
+		{
+			const cJSON *waits =
+				json_get(json_get(item, "state"), "waiting");
+
+			if (json_get(waits, "message"))
+				return json_get_text(waits, "message");
+		}
+	return NULL;
+}
+
+static int pods_tell(struct pods *pods, struct pod_job *job, const char *words,
+		     struct error *err)
+{
+	owned(answer_clear) struct answer answer = { 0 };
+	char text[NOTE_TEXT_MAX];
+	struct message_note note = { .job = job->job, .text = text };
+
+	snprintf(text, sizeof(text), "%s", words);
+	printable(text, strlen(text));
+	if (!strcmp(text, job->said))
+		return 0;
+	snprintf(job->said, sizeof(job->said), "%s", text);
+	if (*text)
+		cli_say(pods->cli, "job %" PRIu64 ": %s", job->job, text);
+	client_call(pods->session.client, MESSAGE_NOTE, &note, &answer, NULL);
+	return 0;
+}
+
+/* Of pods, and of events about Jobs: the job of ours that it belongs to, if it
+ * waits; NULL: none.
+ */
+static struct pod_job *pods_waiting(const struct pods *pods, const char *name)
+{
+	uint64_t job;
+	uint32_t attempt;
+	struct pod_job *item =
+		manifest_of(pods->run.cluster, name, &job, &attempt)
+			? pods_find(pods, job, attempt)
+			: NULL;
+
+	return item && item->wanted && item->waits ? item : NULL;
+}
+
+/* Tell why Jobs have no pods yet: a refusal is only an event. */
+static int pods_see_events(struct pods *pods, struct error *err)
+{
+	const char *const words[] = { "get",
+				      "events",
+				      "--field-selector",
+				      "reason=FailedCreate",
+				      "-o",
+				      "json",
+				      NULL };
+	owned(cJSON_Delete) cJSON *answer = NULL;
+	const cJSON *event;
+
+	if (kubectl_json(&pods->kubectl, words, &answer, err) < 0)
+		return -1;
+	cJSON_ArrayForEach(event, json_get(answer, "items"))
+	{
+		struct pod_job *job = pods_waiting(
+			pods, json_get_text_or_empty(json_get(event,
+							      "involvedObject"),
+						     "name"));
+
+		if (job && !job->pods &&
+		    pods_tell(pods, job,
+			      json_get_text_or_empty(event, "message"),
+			      err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Tell why pods do not start. */
+static int pods_look(struct pods *pods, struct error *err)
+{
+	char label[128];
+	const char *const words[] = { "get", "pods", "-l", label,
+				      "-o",  "json", NULL };
+	owned(cJSON_Delete) cJSON *answer = NULL;
+	struct pod_job *job;
+	const cJSON *pod;
+
+	TAILQ_FOREACH(job, &pods->jobs, next)
+	if (job->wanted && job->waits)
+		break;
+	if (!job || clock_mono_ms() < pods->look_at)
+		return 0;
+	pods->look_at = clock_mono_ms() + PODS_MS;
+	snprintf(label, sizeof(label), MANIFEST_RUN "=%s", pods->run.cluster);
+	if (kubectl_json(&pods->kubectl, words, &answer, err) < 0)
+		return -1;
+	TAILQ_FOREACH(job, &pods->jobs, next)
+	job->pods = 0;
+	cJSON_ArrayForEach(pod, json_get(answer, "items"))
+	{
+		const char *why = pods_words(pod);
+
+		job = pods_waiting(pods,
+				   json_get_text_or_empty(json_get(pod,
+								   "metadata"),
+							  "name"));
+		if (!job)
+			continue;
+		job->pods++;
+		if (why && pods_tell(pods, job, why, err) < 0)
+			return -1;
+	}
+	return pods_see_events(pods, err);
+}
+
 /* An agent has come: label it for its job. */
 static int pods_welcome(struct pods *pods, const struct node_info *node,
 			const struct pod_job *item, struct error *err)
@@ -464,7 +593,8 @@ int pods_serve(struct cli *cli, int parent_fd, struct error *err)
 		struct error why;
 		bool good = pods_adopt(&pods, &why) == 0 &&
 			    pods_see_jobs(&pods, &why) == 0 &&
-			    pods_see_nodes(&pods, &why) == 0;
+			    pods_see_nodes(&pods, &why) == 0 &&
+			    pods_look(&pods, &why) == 0;
 
 		if (!good && why.code != EINTR)
 			cli_say(cli, "%s", why.text);
