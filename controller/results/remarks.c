@@ -225,6 +225,11 @@ static const struct {
 		{ "{a}: the clock of device {0} was {1.0} % below the other "
 		  "devices",
 		  "{a}：设备 {0} 的频率比其他设备低 {1.0} %" } },
+	[REMARK_OTHERS_WAITED] = {
+		"others-waited",
+		{ "{a} was the straggler: its devices drew {0.0} % more power "
+		  "than those of the {1} other nodes, which waited for it",
+		  "{a} 拖慢了作业：其设备功耗比其他 {1} 个节点高 {0.0} %，后者在等待它" } },
 	[REMARK_MORE_ALIKE] = {
 		"more-alike",
 		{ "the same is so of {0} more devices",

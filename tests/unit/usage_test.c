@@ -330,6 +330,55 @@ static bool has_text(const cJSON *list, const char *text)
 	return false;
 }
 
+/* Four nodes with a device each, of these powers and clocks; what is told. */
+static void straggler_is(const double power_w[4], const double clock_mhz[4],
+			 const char *want)
+{
+	static char nodes[4][4] = { "n1", "n2", "n3", "n4" };
+	struct mean_max power[4];
+	struct device_usage devices[4];
+	struct usage_summary sums = { .devices = devices,
+				      .devices_count = 4,
+				      .power_w = NAN };
+	const char *text = NULL;
+	const cJSON *item;
+	cJSON *list;
+
+	for (uint32_t i = 0; i < 4; i++) {
+		power[i] = (struct mean_max){ power_w[i], power_w[i] };
+		devices[i] = (struct device_usage){
+			.node = nodes[i],
+			.rank = i,
+			.samples = 100,
+			.power_w = &power[i],
+			.clock_steady_mhz = clock_mhz[i],
+			.power_samples = 100,
+		};
+	}
+	list = remarks_of(&sums);
+	cJSON_ArrayForEach(item, list)
+	{
+		if (strstr(item->valuestring, "straggler"))
+			text = item->valuestring;
+	}
+	is(text, want, "a node that works while others wait");
+	cJSON_Delete(list);
+}
+
+static void stragglers(void)
+{
+	static const double even[] = { 500, 505, 498, 502 };
+	static const double one[] = { 500, 505, 600, 502 };
+	static const double clocks[] = { 1900, 1900, 1880, 1900 };
+	static const double boosted[] = { 1900, 1900, 2100, 1900 };
+
+	straggler_is(even, clocks, NULL);
+	straggler_is(one, clocks,
+		     "n3 was the straggler: its devices drew 20 % more power "
+		     "than those of the 3 other nodes, which waited for it");
+	straggler_is(one, boosted, NULL);
+}
+
 static void states(void)
 {
 	static const struct usage_span steady = { 20000, 70000 };
@@ -453,6 +502,7 @@ int main(void)
 	hosts();
 	errors();
 	states();
+	stragglers();
 	few_powers();
 	nonsense();
 	return tap_done();
