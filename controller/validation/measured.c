@@ -27,6 +27,7 @@ struct measuring {
 	bool pairs;
 	size_t repeats; /* of its cell, with this one */
 	size_t begun;   /* values before the cell */
+	size_t losses_begun;
 	struct error *err;
 };
 
@@ -137,6 +138,11 @@ static int measured_add_losses(struct measuring *of, const cJSON *series)
 	if (!cJSON_GetArraySize(losses))
 		return 0;
 	text = cJSON_PrintUnformatted(losses);
+	for (size_t i = of->losses_begun; text && i < of->to->losses_count; i++)
+		if (!strcmp(of->to->losses[i].text, text)) {
+			cJSON_free(text);
+			return 0;
+		}
 	rc = text ? measured_row_add(of, &of->to->losses, &of->to->losses_count,
 				     text)
 		  : error_nomem(of->err, "validation");
@@ -225,6 +231,7 @@ int measured_add(struct measured *measured, const struct report_rows *rows,
 		} else {
 			of.repeats = 1;
 			of.begun = measured->values_count;
+			of.losses_begun = measured->losses_count;
 		}
 		cell = row_cell(row);
 		row_unit(row, unit, sizeof(unit));

@@ -15,6 +15,9 @@ const char *const verdict_names[VERDICTS + 1] = { "", "good", "suspect", "bad",
 #define MAD_SCALE 1.4826
 /* Tools print few digits: a deviation below this share is taken as this. */
 #define DEVIATION_LEAST 0.001
+#define NEAR_DEVIATIONS 5  /* what is farther, is no noise */
+#define AGAIN_DEVIATIONS 3 /* of a second measurement, at least */
+#define VALUE_LEAST 1e-9   /* a smaller share of the median is this one */
 /* Two heaps: each of at least so many, and so far from each other in units of
  * the wider one.
  */
@@ -68,36 +71,40 @@ static double heap_median(const struct peer_value *values, size_t count)
 	return (values[(count - 1) / 2].value + values[count / 2].value) / 2;
 }
 
+/* How far a value is from the median, as a share of it: by the logarithm,
+ * because what disturbs a rate does so by a factor.
+ */
+static double peer_distance(double value, double median)
+{
+	return median > 0 ? log(fmax(value / median, VALUE_LEAST)) : 0;
+}
+
 /* How far good values of a heap are from each other. */
 struct heap_spread {
-	double deviation;
-	double freedom; /* its degrees */
+	double deviation; /* of distances */
+	double freedom;   /* its degrees */
 };
 
 /* By the median of distances, which bad values do not change; and by the
- * squares of those that are not practically different, which is known better of
- * few values, but too small if these differ much. The larger one counts.
+ * squares of those that are near, which is known better of few values. The
+ * larger one counts.
  */
 static struct heap_spread heap_spread(const struct peer_value *values,
 				      size_t count, double *room)
 {
-	double median = heap_median(values, count), squares = 0;
-	double near = values->threshold * fabs(median), mad;
+	double median = heap_median(values, count), squares = 0, mad, near;
 	size_t known = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		room[i] = fabs(values[i].value - median);
-		if (room[i] < near) {
-			squares += room[i] * room[i];
-			known++;
-		}
-	}
+	for (size_t i = 0; i < count; i++)
+		room[i] = fabs(peer_distance(values[i].value, median));
 	qsort(room, count, sizeof(*room), distances_compare);
-	mad = (room[(count - 1) / 2] + room[count / 2]) / 2;
+	mad = MAD_SCALE * (room[(count - 1) / 2] + room[count / 2]) / 2;
+	near = fmax(values->threshold, NEAR_DEVIATIONS * mad);
+	for (; known < count && room[known] < near; known++)
+		squares += room[known] * room[known];
 	return (struct heap_spread){
 		.deviation =
-			fmax(fmax(DEVIATION_LEAST * fabs(median),
-				  MAD_SCALE * mad),
+			fmax(fmax(DEVIATION_LEAST, mad),
 			     known > 1 ? sqrt(squares / (double)(known - 1))
 				       : 0),
 		.freedom = known > 1 ? (double)(known - 1) : 1,
@@ -125,6 +132,7 @@ static void heap_judge(struct peer_value *values, size_t count, double *room)
 
 	for (size_t i = 0; i < count; i++) {
 		struct peer_value *of = &values[i];
+		double distance = peer_distance(of->value, median);
 		double worse =
 			of->less ? of->value - median : median - of->value;
 
@@ -132,10 +140,12 @@ static void heap_judge(struct peer_value *values, size_t count, double *room)
 		of->peers = count;
 		of->worse = median > 0 ? worse / median : 0;
 		of->deviation = count < PEERS_LEAST ? NAN : spread.deviation;
-		of->chance = count < PEERS_LEAST
-				     ? NAN
-				     : t_chance(worse / spread.deviation,
-						spread.freedom);
+		of->chance =
+			count < PEERS_LEAST
+				? NAN
+				: t_chance((of->less ? distance : -distance) /
+						   spread.deviation,
+					   spread.freedom);
 		of->verdict = count > 1 && of->worse >= of->threshold
 				      ? VERDICT_SUSPECT
 				      : VERDICT_GOOD;
@@ -160,7 +170,7 @@ static size_t heaps_split(const struct peer_value *values, size_t count,
 		return count;
 	wider = fmax(heap_spread(values, at, room).deviation,
 		     heap_spread(values + at, count - at, room).deviation);
-	return gap >= HEAP_DISTANCE * wider ? at : count;
+	return gap >= HEAP_DISTANCE * wider * fabs(median) ? at : count;
 }
 
 static void group_judge(struct peer_value *values, size_t count, double *room)
@@ -175,6 +185,8 @@ static void group_judge(struct peer_value *values, size_t count, double *room)
 		values[i].others = i < split ? count - split : split;
 		values[i].other_median =
 			values[i < split ? count - 1 : 0].median;
+		if (isnan(values[i].chance))
+			values[i].verdict = VERDICT_GOOD;
 	}
 }
 
@@ -233,9 +245,14 @@ void peers_confirm(struct peer_value *value, double second)
 	double worse =
 		value->less ? second - value->median : value->median - second;
 
+	double distance = peer_distance(second, value->median);
+
 	if (value->verdict == VERDICT_GOOD)
 		return;
-	if (worse < value->threshold * value->median)
+	if (worse < value->threshold * value->median ||
+	    (isfinite(value->deviation) &&
+	     (value->less ? distance : -distance) <
+		     AGAIN_DEVIATIONS * value->deviation))
 		value->verdict = VERDICT_GOOD;
 	else if (isfinite(value->chance))
 		value->verdict = VERDICT_BAD;

@@ -11,10 +11,11 @@
  *
  * With fewer than PEERS_LEAST values a deviation cannot be known from them, and
  * only the practical part counts: such a unit is suspect, never bad. If the
- * values of a group stand in two heaps, each is judged against its own.
+ * values of a group stand in two heaps, each is judged against its own, and a
+ * heap of fewer than PEERS_LEAST is only told.
  *
- * A unit that differs is suspect; one that differs practically in a second
- * measurement, too, is bad. Pure.
+ * A unit that differs is suspect; one that differs in a second measurement,
+ * too, is bad. Pure.
  */
 #ifndef CONTROLLER_VALIDATION_PEERS_H
 #define CONTROLLER_VALIDATION_PEERS_H
@@ -46,11 +47,12 @@ struct peer_value {
 	size_t number;    /* for the caller; SIZE_MAX in new values */
 	/* Set by peers_judge(): */
 	enum verdict verdict;
-	double median, deviation; /* of its peers; deviation NAN: unknown */
-	double worse;             /* than the median, a share of it; below 0:
-				     better */
-	double chance;            /* of so large a distance; NAN: not known */
-	size_t peers;             /* that the median is of */
+	double median;    /* of its peers */
+	double deviation; /* of them, as a share of it; NAN: not known */
+	double worse;     /* than the median, a share of it; below 0:
+			     better */
+	double chance;    /* of so large a distance; NAN: not known */
+	size_t peers;     /* that the median is of */
 	size_t others; /* in the other heap of its group; 0: there is one heap
 			*/
 	double other_median;
@@ -60,7 +62,8 @@ struct peer_value {
 int peers_judge(struct peer_value *values, size_t count, struct error *err);
 
 /* A second measurement of the same unit and test: a suspect becomes bad if that
- * is practically worse than the first median, too; else good.
+ * is worse than the first median, too, practically and by three deviations;
+ * else good.
  */
 void peers_confirm(struct peer_value *value, double second);
 

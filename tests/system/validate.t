@@ -1,7 +1,7 @@
 #!/bin/bash
 # validate.t - regatta validate on eight nodes, each with an engine and a network of
-# its own: a node with little processor time, one with a slow disk, one that computes
-# something else, a slow link between two good nodes, a node with a slow network.
+# its own: a node with little processor time, one that computes something else, a slow
+# link between two good nodes, a node with a slow network.
 #
 # VALIDATE_CLEAN=20 runs as many validations of good nodes (1), VALIDATE_KEEP=1 says
 # what each found.
@@ -16,7 +16,6 @@ need tc
 NODES=8
 SET=$BED/set.yaml CORPUS=$BED/corpus
 REPORT=$BED/report.json
-declare -A CGROUPS=()
 
 # A host's mounts are its own: what is bound over the corpus there, is there alone.
 private_mounts()
@@ -47,16 +46,16 @@ corpora()
 {
 	mkdir -p "$CORPUS" "$BED/scratch"
 	cp "$REGATTA_BUILD/images/cpu/corpus.txt" "$CORPUS/corpus.txt"
-	cp "$CORPUS/corpus.txt" "$CORPUS.right"
+	cp "$CORPUS/corpus.txt" "$CORPUS/right.txt"
 	sed 's/e/d/' "$CORPUS/corpus.txt" >"$CORPUS.wrong"
 }
 
-# set_file NODES WORD...: a set of the trainer
+# set_file NODES CORPUS WORD...: a set of the trainer
 set_file()
 {
-	local nodes=$1
+	local nodes=$1 corpus=$2
 
-	shift
+	shift 2
 	cat >"$SET" <<-END
 		sweep: fit
 		nodes: $nodes
@@ -66,9 +65,10 @@ set_file()
 		mounts:
 		  - {host: $CORPUS, container: /data, read_only: true}
 		  - {host: $BED/scratch, container: /scratch}
-		command: [/trainer, --corpus, /data/corpus.txt, --micro-batch, "1",
+		command: [/trainer, --corpus, /data/$corpus.txt, --micro-batch, "1",
 		  --sequence, "64", --layers, "1", --hidden, "128", --heads, "2",
 		  $(printf '"%s", ' "$@")--scratch, /scratch]
+		repeat: 2
 		retries: 0
 		timeout: 5m
 		hang: off
@@ -102,60 +102,102 @@ bad_ones()
 }
 
 # Lets containers of a host have so many milliseconds of each second of a processor;
-# -1: all.
+# -1: all. A folder in their group keeps it when the last one ends.
 processor_limit() # HOST MS
 {
 	local group=/sys/fs/cgroup/cpu/regatta-$BED_ID-host$1
 
-	mkdir -p "$group" && echo 1000000 >"$group/cpu.cfs_period_us" &&
+	mkdir -p "$group/kept" && echo 1000000 >"$group/cpu.cfs_period_us" &&
 		echo $(($2 < 0 ? -1 : $2 * 1000)) >"$group/cpu.cfs_quota_us"
-	CGROUPS[$group]=1
+	(($2 >= 0)) || rmdir "$group/kept"
 }
 
-disk_limit() # HOST BYTES-PER-SECOND
+# A host's wire, and a slow wire of their own between two hosts.
+network_limit() # HOST RATE
 {
-	local group=/sys/fs/cgroup/blkio/regatta-$BED_ID-host$1 device
-
-	device=$(stat -c '%Hd:%Ld' "$BED/scratch")
-	mkdir -p "$group" &&
-		echo "$device $2" >"$group/blkio.throttle.write_bps_device"
+	tc -n "$(host_netns "$1")" qdisc add dev eth0 root tbf rate "$2" \
+		burst 16k latency 50ms
 }
 
-# All traffic of a host, or that to another host alone.
-network_limit() # HOST RATE [OTHER]
-{
-	local device=(tc -n "$(host_netns "$1")")
-
-	if [[ ! ${3-} ]]; then
-		"${device[@]}" qdisc add dev eth0 root tbf rate "$2" burst 16k \
-			latency 50ms
-		return
-	fi
-	"${device[@]}" qdisc add dev eth0 root handle 1: prio &&
-		"${device[@]}" qdisc add dev eth0 parent 1:3 handle 30: tbf \
-			rate "$2" burst 16k latency 50ms &&
-		"${device[@]}" filter add dev eth0 parent 1: protocol ip u32 \
-			match ip dst "$(host_address "$3")/32" flowid 1:3
-}
-
-network_free()
+network_free() # HOST
 {
 	tc -n "$(host_netns "$1")" qdisc delete dev eth0 root
+}
+
+wire_slow() # HOST OTHER RATE
+{
+	local host
+
+	ip -n "$(host_netns "$1")" link add wire type veth peer name wire \
+		netns "$(host_netns "$2")" || return 1
+	for host in "$1 $2" "$2 $1"; do
+		ip -n "$(host_netns "${host% *}")" link set wire up &&
+			ip -n "$(host_netns "${host% *}")" route add \
+				"$(host_address "${host#* }")/32" dev wire \
+				src "$(host_address "${host% *}")" &&
+			tc -n "$(host_netns "${host% *}")" qdisc add dev wire root tbf \
+				rate "$3" burst 16k latency 50ms || return 1
+	done
+}
+
+wire_cut() # HOST
+{
+	ip -n "$(host_netns "$1")" link delete wire
 }
 
 corpora
 private_mounts
 must cluster_up $NODES hosts
-must on_switch regatta image list >/dev/null
+
+# ---- clean ----------------------------------------------------------------
+
+set_file each right --measure 100 --steps 20
+alarms=0 runs=${VALIDATE_CLEAN:-1}
+for ((i = 1; i <= runs; i++)); do
+	validate
+	[[ $code == 0 && ! $(bad_ones) ]] || alarms=$((alarms + 1))
+	[[ $(jq '.units | length' "$REPORT") == "$NODES" ]] || alarms=999
+done
+diag "$alarms false alarms in $runs clean validations of $NODES nodes"
+is $alarms 0 "of good nodes none is bad, whatever else the machine does"
 
 # ---- each -----------------------------------------------------------------
 
-set_file each --measure 150 --steps 20
-validate
-is "$(jq -r '.units | length' "$REPORT")" $NODES "each node is measured"
-is "$code $(bad_ones)" "1 n5" "a node that computes something else is bad"
+processor_limit 3 30
+set_file each corpus --measure 100 --steps 20
+validate --drain --nodes-file "$BED/good.txt" --junit "$BED/junit.xml" \
+	--html "$BED/page.html"
+is "$code $(bad_ones)" "1 n3 n5" \
+	"a throttled node and one that computes something else are bad"
 is "$(jq -r '.units[] | select(.name == "n5") | .checks[] |
 	select(.test == "losses") | .text' "$REPORT")" \
 	"losses differ from those of 7 of 8 like it, with one seed: it computes something else" \
-	"and is told so"
+	"a wrong result is told by the majority"
+is "$(paste -sd' ' "$BED/good.txt")" "n1 n2 n4 n6 n7 n8" "the good ones are a file"
+ok 'grep -q "tests=\"8\" failures=\"2\"" "$BED/junit.xml"' "JUnit counts them"
+is "$(grep -o '<rect' "$BED/page.html" | wc -l)" $NODES "the page has a square of each"
+is "$(nodes_get '[.[] | select(.drained) | .name] | join(" ")')" n3 \
+	"of two bad ones one is drained: a tenth of all, rounded up"
+processor_limit 3 -1
+set_file each right --steps 2
+validate --nodes n3,n4
+is "$(jq -rc '[.units[].name], .notes' "$REPORT" | paste -sd' ')" \
+	'["n4"] ["n3 is drained: not measured"]' "a drained node is left out"
+cli node undrain n3 2>/dev/null
+
+# ---- pairs ----------------------------------------------------------------
+
+network_limit 8 4mbit
+must wire_slow 1 2 4mbit
+set_file pairs right --steps 6
+validate --all-pairs
+is "$code $(bad_ones)" "1 n1+n2 n8" \
+	"all pairs tell a slow node, and a slow link between two good ones"
+wire_cut 1
+validate
+is "$code $(bad_ones)" "1 n8" "five rounds tell the slow node"
+is "$(jq '.sweeps | length <= 5' "$REPORT")" true "or fewer"
+network_free 8
+
+ok 'cluster_clean' "nothing is left on the nodes"
 done_testing

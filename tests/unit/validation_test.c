@@ -174,6 +174,11 @@ static void test_quick(void)
 		quick_simulate(8, 1000000, 0.04, &small);
 	counts_print("quick, 8 good nodes, noise 4 %", &small);
 	ok(small.alarms <= small.good / 1000, "of 8 noisy ones, too");
+	small = (struct counts){ .bad = 1, .found = 1 };
+	for (int i = 0; i < 5000; i++)
+		quick_simulate(8, 1000000, 0.2, &small);
+	counts_print("quick, 8 good nodes, noise 20 %", &small);
+	ok(small.alarms <= small.good / 1000, "of 8 on a busy machine, too");
 }
 
 /* Rates of the new pairs: of the slower node, or of a bad link. */
