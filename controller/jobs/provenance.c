@@ -35,6 +35,23 @@ bool provenance_simulated(const struct gang *gang)
 	return false;
 }
 
+/* The oldest acceptance of its nodes; 0: one is not accepted. */
+static int64_t provenance_accepted_ms(const struct gang *gang)
+{
+	int64_t oldest_ms = INT64_MAX;
+
+	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
+		const char *text =
+			cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(
+				node_view(task_node(&gang->tasks[i]))->labels,
+				ACCEPTED_LABEL));
+		int64_t at_ms = text ? strtoll(text, NULL, 10) * 1000 : 0;
+
+		oldest_ms = at_ms < oldest_ms ? at_ms : oldest_ms;
+	}
+	return oldest_ms > 0 ? oldest_ms : 0;
+}
+
 /* Hosts. */
 
 static int describe_host(const struct task *task, struct host_origin *to,
@@ -279,6 +296,7 @@ int provenance_fill(const struct job *job, struct provenance *to, char **shared,
 		.simulated = provenance_simulated(gang),
 		.devices = gang_devices(gang),
 		.attempt = job->attempt,
+		.accepted_ms = provenance_accepted_ms(gang),
 		.formula = FORMULA_VERSION,
 	};
 	if (!to->environment)

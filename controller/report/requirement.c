@@ -4,6 +4,7 @@
 #include "controller/report/figures.h"
 #include "controller/report/labels.h"
 #include "controller/report/means.h"
+#include "controller/report/seal.h"
 #include "controller/report/writer.h"
 
 #include <errno.h>
@@ -104,6 +105,10 @@ int requirement_parse(const char *text, struct requirement *to,
 				 "%zu",
 				 text, strlen(text), sizeof(to->text) - 1);
 	snprintf(to->text, sizeof(to->text), "%s", text);
+	if (!strcmp(text, "sealed")) {
+		to->subject = REQUIRE_SEALED;
+		return 0;
+	}
 	size = strcspn(text, " <>=");
 	at = text + size + strspn(text + size, " ");
 	if (!size || (*at != '<' && *at != '>'))
@@ -264,6 +269,14 @@ static void judge_failed(const struct requirement *of,
 		      "%zu of %zu runs", failed, cell->count);
 }
 
+static void judge_sealed(const struct cell_runs *cell, struct judgement *to)
+{
+	char text[SEAL_TEXT];
+	bool sealed = seal_tell(cell->runs, cell->count, text);
+
+	judgement_say(to, sealed ? JUDGED_PASS : JUDGED_FAIL, "%s", text);
+}
+
 static bool any_run_completed(const struct cell_runs *cell)
 {
 	for (size_t i = 0; i < cell->count; i++)
@@ -279,7 +292,7 @@ static void cell_judge(const struct requirement *of,
 {
 	static const struct report_figure rate = { .rate = row_rate };
 	struct requirement by_rate = *of;
-	struct mean own, other;
+	struct mean own = { 0 }, other;
 	uint32_t unit = RATE_NONE;
 
 	if (of->subject == REQUIRE_CV)
@@ -288,7 +301,12 @@ static void cell_judge(const struct requirement *of,
 		judge_failed(of, cell, to);
 		return;
 	}
-	own = runs_mean(&by_rate, cell, &unit);
+	if (of->subject == REQUIRE_SEALED && any_run_completed(cell)) {
+		judge_sealed(cell, to);
+		return;
+	}
+	if (of->subject != REQUIRE_SEALED)
+		own = runs_mean(&by_rate, cell, &unit);
 	if (!any_run_completed(cell)) {
 		judgement_say(to, JUDGED_FAIL, "no run completed");
 	} else if (of->subject == REQUIRE_CV) {

@@ -2,6 +2,7 @@
  * "mfu >= 40%", "rate >= 97% of baseline", "cv <= 1%".
  *
  *	FIGURE OPERATOR NUMBER[%] [of baseline]
+ *	sealed
  *
  * FIGURE is a column of the flat table that holds numbers (figures.h), cv (the
  * coefficient of variation of the rates, in percent), failed (failed runs), or
@@ -26,6 +27,7 @@ enum requirement_subject {
 	REQUIRE_METRIC,
 	REQUIRE_CV,
 	REQUIRE_FAILED,
+	REQUIRE_SEALED, /* the word alone (seal.h) */
 };
 
 #define REQUIREMENT_TEXT 160
@@ -52,7 +54,7 @@ struct judgement {
 	const struct requirement *requirement;
 	const char *cell; /* of the runs, borrowed */
 	enum judgement_verdict verdict;
-	char text[160]; /* "95.1 % ± 0.4 of the baseline" */
+	char text[420]; /* "95.1 % ± 0.4 of the baseline" */
 };
 
 struct judgements {

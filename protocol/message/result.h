@@ -219,6 +219,11 @@ struct host_origin {
 };
 extern const struct schema host_origin_schema;
 
+/* The label of a node that was found good; its value: when, in seconds since
+ * 1970.
+ */
+#define ACCEPTED_LABEL "accepted"
+
 /* The origin of a result: what ran, where, read by which rules. */
 struct provenance {
 	char *image;           /* id of the image on the first node */
@@ -233,6 +238,8 @@ struct provenance {
 	bool simulated; /* devices of a lab, no real ones */
 	uint64_t devices;
 	uint32_t attempt;
+	int64_t accepted_ms;    /* when that of its nodes was accepted which was
+				   so the longest ago; 0: one was not */
 	char *cell_key;         /* hash of the job's spec */
 	char *workspace;        /* SHA-256 of the code tree as a tar file */
 	char *framework;        /* description that the sweep names */

@@ -74,7 +74,7 @@ static const char *judge(const char *require, const char *runs,
 	static struct requirement requirement;
 	owned(report_rows_clear) struct report_rows rows = rows_of_text(runs);
 	owned(report_rows_clear) struct report_rows base = { 0 };
-	static char text[300];
+	static char text[500];
 	struct judgement *of;
 
 	if (baseline)
@@ -94,6 +94,38 @@ static const char *judge(const char *require, const char *runs,
 		 of->text);
 	of->cell = "a<b>";
 	return text;
+}
+
+#define SEALED(rate, power, accepted)                                          \
+	"{\"cell\":\"x\",\"state\":\"completed\",\"result\":{"                 \
+	"\"tokens_per_second_per_device\":" #rate ",\"formula\":2,"            \
+	"\"loss\":{\"first\":3,\"last\":2.5},\"inputs\":{\"started_ms\":"      \
+	"8000000},\"usage\":{\"power_w\":" power ",\"clock_mhz\":1900,"        \
+	"\"throttled_pct\":0}},\"provenance\":{\"streams\":[\"rank-"           \
+	"0\"]" accepted "}}"
+#define ACCEPTED ",\"accepted_ms\":800000"
+
+static void test_sealed(void)
+{
+	is(judge("sealed",
+		 "[" SEALED(100, "400", ACCEPTED) "," SEALED(100.2, "400", ACCEPTED) "," SEALED(
+			 99.9, "400",
+			 ACCEPTED) "," SEALED(100.1, "400",
+					      ACCEPTED) "," SEALED(100, "400",
+								   ACCEPTED) "]",
+		 NULL, 0),
+	   "pass: sealed: power and clocks steady; 5/5 runs ±0.1 %; losses "
+	   "equal; nodes accepted 2 h before; recomputable",
+	   "a cell is sealed");
+	is(judge("sealed",
+		 "[" SEALED(100, "null", ) "," SEALED(120, "null", ) "]", NULL,
+		 0),
+	   "fail: not sealed: ! power and clocks were not read; ! 2/2 runs "
+	   "±115.5 %, of 5 that are needed; losses equal; ! nodes were not "
+	   "accepted; recomputable",
+	   "or not, and what is missing");
+	is(judge("sealed", "[{\"cell\":\"x\",\"state\":\"failed\"}]", NULL, 0),
+	   "fail: no run completed", "a cell that failed");
 }
 
 #define THREE "[" RUN("x", 99, ) "," RUN("x", 100, ) "," RUN("x", 101, ) "]"
@@ -186,6 +218,7 @@ int main(void)
 	tap_begin(30);
 	test_parse();
 	test_judge();
+	test_sealed();
 	test_baseline();
 	test_junit();
 	return tap_done();

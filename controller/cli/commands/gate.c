@@ -65,7 +65,8 @@ static void gate_print(struct cli *cli, const struct judgement *of,
 
 	for (size_t i = 0; i < count; i++) {
 		passed += of[i].verdict == JUDGED_PASS;
-		if (of[i].verdict != JUDGED_PASS || count == 1)
+		if (of[i].verdict != JUDGED_PASS || count == 1 ||
+		    of->requirement->subject == REQUIRE_SEALED)
 			cli_say(cli, "%-11s  %s: %s: %s", words[of[i].verdict],
 				of[i].requirement->text,
 				labels_row(labels, of[i].cell, 0, label),
@@ -94,7 +95,7 @@ static void gate_notify(struct cli *cli, const struct gate *gate,
 			const struct judgements *judgements)
 {
 	const struct judgement *first = NULL;
-	char text[400];
+	char text[700];
 	size_t count = 0;
 
 	for (size_t i = 0; i < judgements->count; i++) {

@@ -32,7 +32,7 @@ struct validate_options {
 	struct options common;
 	const char *nodes;
 	const char *again;
-	bool drain;
+	bool drain, tournament, accept;
 	const char *nodes_file, *junit, *html;
 };
 
@@ -558,6 +558,29 @@ static int drain_bad(struct validation *of, struct error *err)
 	return 0;
 }
 
+/* Good nodes get the label with the time, others lose it. */
+static int label_accepted(struct validation *of, struct error *err)
+{
+	for (size_t i = 0; i < of->names.count; i++) {
+		owned(cJSON_Delete) cJSON *labels = cJSON_CreateObject();
+		owned(answer_clear) struct answer answer = { 0 };
+		struct message_label message = { .node = of->names.items[i],
+						 .labels = labels };
+		char now[24];
+
+		snprintf(now, sizeof(now), "%" PRId64, of->measured_s);
+		if (acceptance_of(&of->acceptance, message.node) ==
+		    VERDICT_GOOD)
+			cJSON_AddStringToObject(labels, ACCEPTED_LABEL, now);
+		else
+			cJSON_AddNullToObject(labels, ACCEPTED_LABEL);
+		if (client_call(of->client, MESSAGE_LABEL, &message, &answer,
+				err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int validate_command(struct cli *cli, struct error *err)
 {
 	const struct validate_options *given = cli->given;
@@ -579,10 +602,11 @@ static int validate_command(struct cli *cli, struct error *err)
 		     validate_set(&of, "pairs",
 				  of.names.count <= PAIRS_TOURNAMENT, err) < 0))
 			return -1;
-	} else if (validate_set(&of, word, false, err) < 0) {
+	} else if (validate_set(&of, word, given->tournament, err) < 0) {
 		return -1;
 	}
 	if (print_verdicts(&of, err) < 0 || verdict_files_write(&of, err) < 0 ||
+	    (given->accept && label_accepted(&of, err) < 0) ||
 	    (given->drain && drain_bad(&of, err) < 0))
 		return -1;
 	for (int kind = UNIT_NODE; kind <= UNIT_LINK; kind++)
@@ -596,6 +620,12 @@ static const struct option_rule rules[] = {
 	  .help = "only these nodes: n1,n2 (all that take jobs)" },
 	{ OPTION(validate_options, "again", 0, OPTION_TEXT, again, "TIME"),
 	  .help = "time before suspects are measured again (60s)" },
+	{ OPTION(validate_options, "all-pairs", 0, OPTION_FLAG, tournament,
+		 NULL),
+	  .help = "measure all pairs of at most 64 nodes" },
+	{ OPTION(validate_options, "accept", 0, OPTION_FLAG, accept, NULL),
+	  .help = "note on each good node that it is accepted now; on others, "
+		  "that it is not" },
 	{ OPTION(validate_options, "drain", 0, OPTION_FLAG, drain, NULL),
 	  .help = "drain bad nodes, at most 10 % of all" },
 	{ OPTION(validate_options, "nodes-file", 0, OPTION_TEXT, nodes_file,
