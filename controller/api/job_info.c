@@ -23,6 +23,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define USUAL_RUNS 5 /* of a cell */
+#define RECENT_STEPS 10
+
 #define EVENTS_MAX 1000 /* of one job in one answer */
 
 /* The metrics of the last step. */
@@ -54,7 +57,76 @@ static void add_readings(const struct gang *gang, struct progress_info *to)
 		}
 }
 
-static int job_info_add_progress(const struct job *job, struct job_info *to,
+/* The rates of the last runs of a cell. */
+struct usual_rates {
+	struct rate of[USUAL_RUNS];
+	size_t count;
+};
+
+static int note_usual(const struct job_row *row, void *arg)
+{
+	struct usual_rates *usual = arg;
+
+	if (usual->count < USUAL_RUNS && row->rate.value > 0)
+		usual->of[usual->count++] = row->rate;
+	return 0;
+}
+
+static int gain_compare_rates(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The median rate of the last steps; 0: there are too few. */
+static double recent_rate(const struct gang *gang, uint32_t unit)
+{
+	const struct extract *extract = log_reader_extract(gang);
+	double rates[RECENT_STEPS];
+	const struct record *records;
+	size_t count = 0, n = 0;
+
+	records = extract ? extract_records(extract, &count) : NULL;
+	for (size_t i = count > RECENT_STEPS ? count - RECENT_STEPS : 0;
+	     i < count; i++) {
+		struct rate rate =
+			step_rate(&records[i], &gang_spec(gang)->measure,
+				  gang_devices(gang));
+
+		if (rate.unit == unit && rate.value > 0)
+			rates[n++] = rate.value;
+	}
+	if (n < RECENT_STEPS)
+		return 0;
+	qsort(rates, n, sizeof(*rates), gain_compare_rates);
+	return (rates[(n - 1) / 2] + rates[n / 2]) / 2;
+}
+
+/* The rate of the last steps beside that of the last runs of the cell. */
+static void add_gain(const struct api *api, const struct gang *gang,
+		     const struct job_row *row, uint32_t unit,
+		     struct progress_info *progress)
+{
+	struct usual_rates usual = { 0 };
+	double recent = recent_rate(gang, unit), sum = 0;
+
+	if (!(recent > 0) || !row->key ||
+	    store_runs(api->store, row->key, NULL, USUAL_RUNS, note_usual,
+		       &usual, NULL) < 0)
+		return;
+	for (size_t i = 0; i < usual.count; i++) {
+		if (usual.of[i].unit != unit)
+			continue;
+		sum += usual.of[i].value;
+		progress->gain_runs++;
+	}
+	if (progress->gain_runs)
+		progress->gain = recent * progress->gain_runs / sum - 1;
+}
+
+static int job_info_add_progress(const struct api *api, const struct job *job,
+				 const struct job_row *row, struct job_info *to,
 				 struct error *err)
 {
 	const struct gang *gang = job ? job_gang(job) : NULL;
@@ -68,7 +140,7 @@ static int job_info_add_progress(const struct job *job, struct job_info *to,
 		return error_nomem(err, "job");
 	progress->image.rate = progress->image.eta_seconds = (double)NAN;
 	progress->loss = (double)NAN;
-	progress->power_w = progress->temp_c = (double)NAN;
+	progress->power_w = progress->temp_c = progress->gain = (double)NAN;
 	if (job_state(job) == JOB_PREPARING &&
 	    image_progress_add_sum(gang, clock_mono_ms(), progress, err) < 0)
 		return -1;
@@ -79,6 +151,7 @@ static int job_info_add_progress(const struct job *job, struct job_info *to,
 		add_step(latest, progress);
 		to->rate = rate.value;
 		to->rate_unit = rate.unit;
+		add_gain(api, gang, row, rate.unit, progress);
 	}
 	add_readings(gang, progress);
 	if (job_state(job) == JOB_RUNNING) {
@@ -239,7 +312,7 @@ int job_describe(const struct api *api, const struct job_row *row,
 	    string_set(&to->text, row->text, err) < 0 ||
 	    string_set(&to->vendor, row->vendor, err) < 0 ||
 	    add_allocation(row->allocation, to, err) < 0 ||
-	    job_info_add_progress(job, to, err) < 0 ||
+	    job_info_add_progress(api, job, row, to, err) < 0 ||
 	    add_waits(api, job, to, err) < 0)
 		return -1;
 	return job_describe_origin(api, row, &to->from, err);

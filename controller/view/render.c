@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#define GAIN_SHOWN 0.01 /* smaller ones say nothing */
+
 struct human human_bytes(uint64_t bytes)
 {
 	static const char *const units[] = { "KiB", "MiB", "GiB",
@@ -286,6 +288,11 @@ static void training_detail(const struct job_info *job,
 			    progress->loss);
 	if (*rate.text)
 		text_append(to, size, "%s%s", *to ? ", " : "", rate.text);
+	if (progress->gain_runs && fabs(progress->gain) >= GAIN_SHOWN)
+		text_append(to, size, " (%.0f %% %s the last %u of this cell)",
+			    fabs(progress->gain) * 100,
+			    progress->gain > 0 ? "above" : "below",
+			    progress->gain_runs);
 	if (isfinite(progress->power_w))
 		text_append(to, size, "%s%.0f W", *to ? ", " : "",
 			    progress->power_w);

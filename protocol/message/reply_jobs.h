@@ -23,6 +23,9 @@ struct progress_info {
 	double loss;       /* NAN: not read */
 	double power_w;    /* of all its devices, as read last; NAN: not read */
 	double temp_c;     /* of the hottest one */
+	double gain; /* by which its last steps are faster than the last runs
+			of its cell, a share; NAN: not known */
+	uint32_t gain_runs; /* that there were */
 };
 
 /* The job whose result was taken over. */

@@ -234,4 +234,18 @@ like "$out" 'Differences from .*container.argv' "also on a page"
 run cli compare job 1 99
 like "$rc $err" '^2 .*no job 99' "a job that is not there is named"
 touch "$BED/host/holds/end"
+# A job that runs beside the last runs of its cell.
+mkdir -p "$BED/host/usual"
+lines 1 40 80.0 >"$BED/host/usual/log"
+touch "$BED/host/usual/end"
+must submit_tool usual log=auto show /host/log , wait /host/end
+must wait_sweep "$SWEEP" 30
+rm "$BED/host/usual/end"
+lines 1 20 60.0 >"$BED/host/usual/log"
+must submit_tool usual log=auto show /host/log , wait /host/end
+must wait_for "[[ \$(job_get $JOB .progress.gain_runs) == 1 ]]" 30
+run cli jobs
+like "$out" 'step 20/40, loss 2.5, 60.0? sample/p/s \(25 % below the last 1 of this cell\)' \
+	"a running job is compared with the last runs of its cell"
+touch "$BED/host/usual/end"
 done_testing
