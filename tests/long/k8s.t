@@ -37,6 +37,9 @@ begin() { # NAME: in the background, until its job 1 runs
 	spawn -n kctl "$1" regatta k8s "$1.yaml" --state "$1" "${common[@]}"
 	must wait_for "log_of $1 | finds 'job 1 .*running'" 90
 }
+detail() { # FOLDER
+	inside regatta jobs --state "$1" 2>/dev/null
+}
 pod() { # JOB ATTEMPT
 	kube get pods -n bench -o name | grep -- "-$1-$2-"
 }
@@ -74,6 +77,7 @@ nothing "after failures"
 sweep slow 'trap "echo told; exit 3" TERM; echo begun; i=0; while [ $i -lt ${s} ]; do sleep 0.2; i=$((i+1)); done' \
 	"matrix: {s: [40]}"
 begin slow
+must wait_for 'grep -qs begun slow/controller/logs/1/1/rank-0.log' 20
 must kube delete -n bench --wait=false "$(pod 1 1)" >&2
 ok 'wait_for "log_of slow | finds \"preempted\"" 60' "a deleted pod is preempted"
 must wait_for '! alive slow' 120
@@ -82,14 +86,13 @@ is "$(tail -1 slow/controller/logs/1/1/rank-0.log)" told "its last words are kep
 nothing "after a deleted pod"
 
 # The command is interrupted, and continued.
-begin_slow=slow2
-cp slow.yaml $begin_slow.yaml
-begin $begin_slow
-end $begin_slow INT
-is "$(code_of $begin_slow)" 130 "Ctrl-C ends it"
+cp slow.yaml cut.yaml
+begin cut
+end cut INT
+is "$(code_of cut)" 130 "Ctrl-C ends it"
 nothing "after Ctrl-C"
-run -t 120 inside regatta k8s --resume $begin_slow
-is "$rc $(states $begin_slow)" '0 ["completed"]' "--resume runs the rest"
+run -t 120 inside regatta k8s --resume cut
+is "$rc $(states cut)" '0 ["completed"]' "--resume runs the rest"
 cp slow.yaml killed.yaml
 begin killed
 end killed KILL
@@ -99,14 +102,14 @@ nothing "after kill -9"
 kube create quota q -n bench --hard=pods=0 >&2
 sweep quota 'true'
 spawn -n kctl quota regatta k8s quota.yaml --state quota "${common[@]}"
-ok 'wait_for "log_of quota | finds \"exceeded quota\"" 60' \
+ok 'wait_for "detail quota | finds \"exceeded quota\"" 60' \
 	"what a quota refuses is told"
 kube delete quota q -n bench >&2
 end quota INT
 nothing "after a refusal"
 sweep wide 'true' "include: [{devices: 16}]"
 spawn -n kctl wide regatta k8s wide.yaml --state wide "${common[@]}"
-ok 'wait_for "log_of wide | finds \"Insufficient example.com/gpu\"" 60' \
+ok 'wait_for "detail wide | finds \"Insufficient example.com/gpu\"" 60' \
 	"a pending pod tells the scheduler's words"
 end wide INT
 

@@ -69,12 +69,13 @@ like "$(log_of slow)" "preempted" "a deleted pod is no failure of the job"
 is "$(tail -1 slow/controller/logs/1/1/rank-0.log)" told \
 	"its last words are kept"
 must wait_for 'log_of slow | finds "job 1 .*running.*-1-2-"' 60
-# The guest is killed, and the next one goes on.
+# Guest and controller are killed, and the next ones go on.
+must pkill -9 -f "regatta-controller .*$BED/slow/"
 must pkill -9 -f "k8s --serve [0-9]+ --state $BED/slow"
 touch go
 must wait_for '! alive slow' 60
 is "$(code_of slow) $(states slow)" '0 ["completed"]' \
-	"the next attempt, and the next guest, complete it"
+	"the next attempt, guest and controller complete it"
 nothing "after a kill"
 
 # The command itself is killed, and continued.
@@ -84,6 +85,10 @@ must wait_for 'log_of killed | finds "job 1 .*running"' 60
 end killed KILL
 nothing "after kill -9 of the command"
 touch go
+run regatta run --resume killed
+like "$rc $err" "^2 .*regatta k8s --resume" "another command does not continue it"
+run regatta k8s --resume "$BED/cluster"
+is "$rc" 2 "nor is another folder one of a run"
 run -t 60 regatta k8s --resume killed
 is "$rc $(states killed)" '0 ["completed"]' "--resume runs what is missing"
 nothing "after the rest"

@@ -217,6 +217,12 @@ static int k8s_begin(struct cli *cli, const cJSON *choices, struct error *err)
 	owned(strings_clear) struct strings options = { 0 };
 	char address[LOCAL_ADDRESS_SIZE];
 
+	if (!choices)
+		return error_set(err, EINVAL,
+				 "--resume: '%.200s' is not valid here; "
+				 "expected the folder of an earlier regatta "
+				 "k8s",
+				 given->run.resume);
 	if (k8s_words(choices, &options, err) < 0 ||
 	    k8s_check_rights(&options, err) < 0)
 		return -1;

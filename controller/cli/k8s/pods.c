@@ -525,6 +525,11 @@ static void pods_orphaned(void *arg)
 	pods_told(NULL, NULL, arg);
 }
 
+static void pods_notice(void *arg, const char *text)
+{
+	cli_say(arg, "%s", text);
+}
+
 /* Whatever the run has created, also before this guest began. */
 static int pods_remove_all(struct pods *pods, struct error *err)
 {
@@ -586,6 +591,7 @@ int pods_serve(struct cli *cli, int parent_fd, struct error *err)
 	if (pods_open(&pods, err) < 0)
 		return -1;
 	loop = client_loop(pods.session.client);
+	client_set_patient(pods.session.client, pods_notice, cli);
 	if (interrupts_init(&interrupts, loop, pods_told, &pods, err) < 0 ||
 	    parent_watch_start(loop, parent_fd, pods_orphaned, &pods, err) < 0)
 		return -1;

@@ -213,8 +213,10 @@ static int recall_choices(struct run_setup *run, struct error *err)
 
 	if (folder_choices(&run->folder, &run->choices, err) < 0)
 		return -1;
-	if (!options->k8s)
-		options->k8s = cJSON_GetObjectItem(run->choices, "k8s");
+	if (!options->k8s && cJSON_GetObjectItem(run->choices, "k8s"))
+		return error_set(err, EINVAL,
+				 "--resume: the folder is one of regatta k8s; "
+				 "regatta k8s --resume continues it");
 	/* Another engine has certificates of its own. */
 	for (size_t i = options->engine ? 2 : 0; i < 5; i++) {
 		if (!*known[i])
