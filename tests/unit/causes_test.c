@@ -66,6 +66,60 @@ static const struct {
 	  "communication", 0, 4,
 	  "RuntimeError: failed to bind to [::]:2 (errno: 98 - Address already "
 	  "in use)." },
+	{ "an exception that says only that another process died",
+	  "(Pear pid=7) fjord:7:9 [0] NCCL WARN NET/IB: Got completion from peer "
+	  "10.0.0.4<5> with status=12 opcode=0 len=0\n"
+	  TRACEBACK "ray.exceptions.ActorDiedError: The actor died unexpectedly "
+	  "before finishing this task.\n",
+	  "communication", -1, 1,
+	  "fjord:7:9 [0] NCCL WARN NET/IB: Got completion from peer 10.0.0.4<5> "
+	  "with status=12 opcode=0 len=0" },
+	{ "a kernel's word of a device comes before what a kernel launch says",
+	  TRACEBACK "RuntimeError: HIP error: unspecified launch failure\n"
+	  "[9.1] amdgpu: 3 uncorrectable hardware errors detected in pear block\n",
+	  "hardware", -1, 5,
+	  "[9.1] amdgpu: 3 uncorrectable hardware errors detected in pear block" },
+	{ "a launch failure by itself",
+	  TRACEBACK "RuntimeError: HIP error: unspecified launch failure\n",
+	  "hardware", -1, 4, "RuntimeError: HIP error: unspecified launch failure" },
+	{ "out of memory, whoever spells it",
+	  "CUDA Error: out of memory at /pear/allocator.cpp:62\n",
+	  "device-oom", -1, 1,
+	  "CUDA Error: out of memory at /pear/allocator.cpp:62" },
+	{ "a driver that is too old, of any vendor",
+	  TRACEBACK "RuntimeError: MUSA error: MUSA driver version is "
+	  "insufficient for MUSA runtime version\n",
+	  "device-missing", -1, 4,
+	  "RuntimeError: MUSA error: MUSA driver version is insufficient for "
+	  "MUSA runtime version" },
+	{ "Ascend's message behind the end of a stream",
+	  TRACEBACK "RuntimeError: Call aclrtSynchronizeStream failed, ret: 5\n"
+	  "EI0006: [PID: 12] Getting socket times out\n",
+	  "communication", -1, 5, "EI0006: [PID: 12] Getting socket times out" },
+	{ "the end of a stream by itself",
+	  TRACEBACK "RuntimeError: Call aclrtSynchronizeStream failed, ret: 5\n",
+	  "error", -1, 4,
+	  "RuntimeError: Call aclrtSynchronizeStream failed, ret: 5" },
+	{ "tasks that send no heartbeats",
+	  "E1010 16:24:31.1 31 agent.cc:3] UNAVAILABLE: The following tasks are "
+	  "unhealthy (stopped sending heartbeats):\nFatal Python error: Aborted\n",
+	  "communication", -1, 1,
+	  "E1010 16:24:31.1 31 agent.cc:3] UNAVAILABLE: The following tasks are "
+	  "unhealthy (stopped sending heartbeats):" },
+	{ "a node that Slurm lost",
+	  "slurmstepd: error: *** STEP 5.0 ON fjord CANCELLED AT "
+	  "2026-01-01T00:00:00 ***\nsrun: error: Node failure on birch\n",
+	  "hardware", -1, 2, "srun: error: Node failure on birch" },
+	{ "a signal that a launcher tells on two lines",
+	  "prterun noticed that process rank 5 with PID 11 on node birch exited "
+	  "on\nsignal 9 (Killed).\n"
+	  "horovod.common.exceptions.HorovodInternalError: pear failed\n",
+	  "signal", 5, 2, "signal 9 (Killed)." },
+	{ "a pod that had to go",
+	  "pod/pear-2: Preempted by pod 5b1a on node fjord\n"
+	  "[pod/pear-1/train] [Rank 9] Watchdog caught collective operation "
+	  "timeout: x\n",
+	  "other", -1, 1, "pod/pear-2: Preempted by pod 5b1a on node fjord" },
 	{ "what the program raises",
 	  "step 1 loss 2.0\n" TRACEBACK "KeyError: 'pear'\n",
 	  "error", -1, 5, "KeyError: 'pear'" },

@@ -29,6 +29,8 @@ static const struct {
 	{ "podman logs -t", { "2026-01-02T03:04:05+08:00 " }, false },
 	{ "a file of CRI", { "2026-01-02T03:04:05.123456789+08:00 stderr F ",
 	  "2026-01-02T03:04:05.123456789+08:00 stdout F " }, false },
+	{ "names of replicas", { "[master-0] ", "[worker-0] ", "[worker-11] " },
+	  false },
 	{ "kubectl --prefix", { "[pod/fjord-0/train] ", "[pod/fjord-1/train] " },
 	  false },
 	{ "kubectl --prefix --timestamps",
