@@ -137,7 +137,7 @@ $(BUILD)/objects/%.o: %.c Makefile $(BUILD)/.flags
 $(BUILD)/objects/controller/web/web_page.o: controller/web/style.css \
 	controller/web/script.js
 $(BUILD)/objects/controller/report/html_style.o: controller/report/style.css
-$(BUILD)/objects/controller/sweep/flagperf/python_files.o: \
+$(BUILD)/objects/controller/sweep/flagperf/conf.o: \
 	controller/sweep/flagperf/python_files.py
 
 $(BUILD)/libprotocol.a: $(call objects,$(PROTOCOL))

@@ -9,7 +9,7 @@
 #include "agent/images/registry_access.h"
 #include "agent/session.h"
 #include "agent/session.h"
-#include "agent/spool/trash.h"
+#include "agent/spool/spool.h"
 #include "agent/strays.h"
 #include "protocol/base/loop.h"
 

@@ -7,7 +7,7 @@
 #include "agent/images/install.h"
 #include "agent/images/install_folder.h"
 #include "agent/own_container.h"
-#include "agent/spool/trash.h"
+#include "agent/spool/spool.h"
 #include "agent/strays.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"

@@ -2,7 +2,6 @@
  */
 #include "agent/agent.h"
 #include "agent/slurm_share.h"
-#include "agent/devices/cpu_list.h"
 #include "agent/devices/offered.h"
 #include "agent/docker/engine.h"
 #include "agent/docker/pod_driver.h"

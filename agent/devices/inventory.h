@@ -12,11 +12,25 @@
 #ifndef AGENT_DEVICES_INVENTORY_H
 #define AGENT_DEVICES_INVENTORY_H
 
-#include "agent/devices/offered.h"
 #include "protocol/hardware/device.h"
+#include "agent/devices/offered.h"
+#include "protocol/hardware/devices.h"
 
 #include <sched.h>
 #include <systemd/sd-event.h>
+
+/* Updates the list of known devices with those just found.
+ *
+ * A device keeps its index as long as the node is up. One that is not found any
+ * more stays in the list as gone. Devices are identified by their bus id, or by
+ * their node below /dev where they have none.
+ */
+
+/* The contents of *found are moved. *news is increased by the number of devices
+ * that are new or back. ENOMEM.
+ */
+int device_merge(struct devices *known, struct devices *found, size_t *news,
+		 struct error *err);
 
 #define INVENTORY_LOOK_MS 30000
 #define INVENTORY_PAUSE_MS 10000

@@ -10,6 +10,11 @@
 #include <sched.h>
 #include <stdbool.h>
 
+/* A list of processors as the kernel writes them: "0-3,8". */
+
+/* EINVAL names the fault. */
+int cpu_list_parse(const char *text, cpu_set_t *cpus, struct error *err);
+
 struct offered {
 	cpu_set_t numbers;    /* positions; when there are no UUIDs */
 	struct strings uuids; /* as the vendor's tool prints them */

@@ -16,7 +16,7 @@
  *			of regatta-init; host/ended: the end was concluded, and
  *			why the record is not trusted
  *
- * <state>/trash/ holds what is left of removed ones (trash.h).
+ * <state>/trash/ holds what is left of removed ones.
  *
  * The spool root is 0700, so only the container's own bind mounts lead here.
  * The container may write anything below out/: links, FIFOs and devices there
@@ -26,10 +26,30 @@
 #define AGENT_SPOOL_SPOOL_H
 
 #include "agent/spool/exit_record.h"
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
 #include "protocol/message/spec.h"
 
 #include <limits.h>
 #include <stdbool.h>
+#include <systemd/sd-event.h>
+
+/* Removes what tasks leave, without keeping anybody waiting.
+ *
+ * A command may leave millions of files, or folders thousands deep. Its node is
+ * free when its processes and its container are gone; a child process
+ * (regatta-init, agent/init/init.h) removes the files.
+ */
+
+/* folder: whose contents are removed. All is borrowed. */
+struct trash;
+struct trash *trash_new(sd_event *loop, const char *folder,
+			const char *init_program, struct error *err);
+void trash_free(struct trash *trash); /* the next agent goes on */
+OWNED_POINTER(struct trash, trash_free)
+
+/* There is, or may be, something in the folder. NULL is fine. */
+void trash_empty(struct trash *trash);
 
 struct task_id {
 	uint64_t job;

@@ -2,7 +2,7 @@
  * spool.
  */
 #include "agent/init/init.h"
-#include "agent/spool/trash.h"
+#include "agent/spool/spool.h"
 #include "agent/task/task_internal.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"

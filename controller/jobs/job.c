@@ -12,7 +12,7 @@
 #include "controller/jobs/dependencies.h"
 #include "controller/jobs/failure_budget.h"
 #include "controller/jobs/race_rows.h"
-#include "controller/logs/log_formats.h"
+#include "controller/logs/log_reading.h"
 #include "controller/logs/log_reader.h"
 #include "controller/nodes/node.h"
 #include "controller/store/store.h"

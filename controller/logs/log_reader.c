@@ -2,7 +2,6 @@
  */
 #include "controller/logs/log_reader.h"
 #include "controller/catalog/catalog.h"
-#include "controller/logs/log_formats.h"
 #include "controller/logs/log_reading.h"
 #include "controller/logs/sampling.h"
 #include "controller/logs/task_streams.h"

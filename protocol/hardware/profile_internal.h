@@ -31,9 +31,4 @@ map_read_fn read_pci_classes;
 map_read_fn read_env;
 map_read_fn read_ulimits;
 
-/* profile_check.c: every {name} that is used has a rule, and no name is used
- * twice. EINVAL with file and line.
- */
-int profile_check(const struct profile *profile, struct error *err);
-
 #endif

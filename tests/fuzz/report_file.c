@@ -2,7 +2,7 @@
  * requirement: the first line is the requirement, the rest the report, as which
  * it is then judged and written in every form.
  */
-#include "controller/cli/commands/baseline.h"
+#include "controller/cli/commands/bundle_file.h"
 #include "controller/report/anomalies.h"
 #include "controller/report/report.h"
 #include "controller/report/requirement.h"

@@ -2,7 +2,7 @@
  * read and sound, or refused in words. The first byte of the input says which
  * file it is.
  */
-#include "agent/devices/cpu_list.h"
+#include "agent/devices/offered.h"
 #include "agent/evidence/stack_tools.h"
 #include "controller/access/controller_key.h"
 #include "controller/causes/failure_patterns.h"

@@ -1,7 +1,7 @@
 /* cli_test.c - words of a command line, and the commands without controller.
  */
 #include "controller/cli/run/folder.h"
-#include "controller/cli/run/probe.h"
+#include "controller/cli/run/setup.h"
 #include "protocol/base/file.h"
 #include "tests/tap.h"
 #include "tests/unit/cli_bed.h"

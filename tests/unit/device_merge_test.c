@@ -1,6 +1,6 @@
 /* device_merge_test.c - devices keep their places while others come and go.
  */
-#include "agent/devices/device_merge.h"
+#include "agent/devices/inventory.h"
 
 #include "tests/tap.h"
 

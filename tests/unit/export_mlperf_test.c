@@ -1,5 +1,5 @@
 /* export_mlperf_test.c - a result as the lines of an MLPerf log. */
-#include "controller/cli/commands/export_mlperf.h"
+#include "controller/cli/commands/exported.h"
 #include "tests/tap.h"
 #include "tests/unit/report_rows.h"
 

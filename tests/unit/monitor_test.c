@@ -1,6 +1,6 @@
 /* monitor_test.c - tools are sampled beside tasks, whatever tools do.
  */
-#include "agent/devices/cpu_list.h"
+#include "agent/devices/offered.h"
 #include "agent/metrics/monitor.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/file.h"

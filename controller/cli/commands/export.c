@@ -15,7 +15,6 @@
 #include "controller/catalog/catalog.h"
 #include "controller/cli/client.h"
 #include "controller/cli/command.h"
-#include "controller/cli/commands/export_mlperf.h"
 #include "controller/cli/commands/exported.h"
 #include "controller/cli/commands/streams.h"
 #include "controller/cli/run/session.h"

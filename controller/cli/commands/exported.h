@@ -4,10 +4,31 @@
 #define CONTROLLER_CLI_COMMANDS_EXPORTED_H
 
 #include "controller/catalog/catalog.h"
+#include "controller/cli/cli.h"
 #include "controller/sweep/flagperf/names.h"
 #include "protocol/message/reply_jobs.h"
 
 #include <limits.h>
+
+/* Writes results as the lines of an MLPerf log.
+ *
+ *	:::MLLOG {"namespace": "", "time_ms": 1, "event_type": "POINT_IN_TIME",
+ *	 "key": "global_batch_size", "value": 8, "metadata": {...}}
+ *
+ * They say what a result has: who and what ran, its batch, its last loss and
+ * its rate. They are no submission: a benchmark's own program must log what the
+ * rules require (`regatta verify --mlperf`).
+ * Source: MLCommons, "mlperf_logging", mllog.
+ */
+
+/* Append the lines of a row with a result. */
+int mllog_write(const struct result_info *row, struct buffer *out,
+		struct error *err);
+
+/* `regatta export mlperf SWEEP [DIR]`: a file result_JOB.txt for each completed
+ * job.
+ */
+int export_mlperf(struct cli *cli, struct error *err);
 
 /* The FlagPerf case of a job. */
 struct exported {

@@ -9,7 +9,6 @@
 #include "controller/catalog/catalog.h"
 #include "controller/cli/cli.h"
 #include "controller/sweep/flagperf/conf.h"
-#include "controller/sweep/flagperf/python_files.h"
 #include "protocol/base/buffer.h"
 
 /* Writes a suite of a FlagPerf tree as a sweep file. */

@@ -4,7 +4,7 @@
 #include "controller/cli/command.h"
 #include "controller/cli/commands/recompute_results.h"
 #include "controller/view/render.h"
-#include "controller/cli/commands/baseline.h"
+#include "controller/cli/commands/bundle_file.h"
 #include "controller/cli/commands/gate.h"
 #include "controller/report/anomalies.h"
 #include "controller/report/cells.h"

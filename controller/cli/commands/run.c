@@ -8,8 +8,6 @@
 #include "controller/cli/logins.h"
 #include "controller/cli/notify.h"
 #include "controller/view/render.h"
-#include "controller/cli/run/follow.h"
-#include "controller/cli/run/probe.h"
 #include "controller/cli/run/session.h"
 #include "controller/cli/run/setup.h"
 #include "controller/cli/secrets.h"

@@ -3,13 +3,260 @@
  */
 #include "controller/cli/run/setup.h"
 #include "controller/cli/logins.h"
-#include "controller/cli/run/probe.h"
+#include "controller/cli/run/session.h"
 #include "controller/results/json_object.h"
+#include "protocol/base/owned.h"
 #include "protocol/config/own_engine.h"
 #include "protocol/registry/credential.h"
 
 #include <errno.h>
+#include <netdb.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/socket.h>
+
+#define LOOK_US 1000000
+
+/* Have the controller accept the agents of this allocation's nodes. */
+static int agents_admit(const struct follower *follow, struct client *client,
+			struct error *err)
+{
+	const struct strings *nodes = &follow->setup->allocation.nodes;
+
+	for (size_t i = 0; i < nodes->count; i++) {
+		owned(answer_clear) struct answer answer = { 0 };
+		struct message_admit message = { .name = nodes->items[i],
+						 .role = (char *)"agent" };
+		struct key key;
+
+		if (folder_agent_key(&follow->setup->folder, nodes->items[i],
+				     &key, err) < 0)
+			return -1;
+		message.public = key.public;
+		/* EEXIST: the leader has an agent on that node, too. */
+		if (client_call(client, MESSAGE_ADMIT, &message, &answer, err) <
+			    0 &&
+		    err->code != EEXIST)
+			return -1;
+	}
+	return 0;
+}
+
+static int introduce(const struct follower *follow, struct error *err)
+{
+	const struct folder *folder = &follow->setup->folder;
+	owned(client_free) struct client *client = NULL;
+	char endpoint[256];
+
+	if (folder_endpoint(folder, endpoint, err) < 0)
+		return -1;
+	client = session_client(follow->loop, folder, endpoint, err);
+	return client ? agents_admit(follow, client, err) : -1;
+}
+
+/* Try to lead. 1: this allocation leads now. */
+static int follower_take_over(const struct follower *follow, struct error *err)
+{
+	struct run_setup *setup = follow->setup;
+	int rc = folder_lead(&setup->folder, setup->cli, err);
+
+	if (rc <= 0)
+		return rc;
+	return folder_add_agents(&setup->folder, &setup->allocation.nodes,
+				 err) < 0
+		       ? -1
+		       : 1;
+}
+
+static int pass_time(const struct follower *follow, struct error *err)
+{
+	int rc = sd_event_run(follow->loop, LOOK_US);
+
+	return rc < 0 ? error_set(err, -rc, "event loop") : 0;
+}
+
+/* The agents return their tasks to the controller. */
+static int follower_leave(const struct follower *follow, struct error *err)
+{
+	daemons_leave(follow->daemons);
+	while (!*follow->left)
+		if (pass_time(follow, err) < 0)
+			return -1;
+	return 0;
+}
+
+int follow_run(const struct follower *follow, int *code, struct error *err)
+{
+	const struct run_setup *setup = follow->setup;
+	bool introduced = false;
+	struct error why;
+
+	cli_say(setup->cli, "this allocation joins the run in %s",
+		setup->folder.path);
+	*code = EXIT_INTERRUPTED;
+	while (!*follow->interrupted && !*follow->left) {
+		int rc = folder_outcome(&setup->folder);
+
+		if (rc >= 0) {
+			*code = rc;
+			break;
+		}
+		rc = follower_take_over(follow, err);
+		/* The leader before may have ended the sweep just now. */
+		if (rc < 0 || (rc > 0 && folder_outcome(&setup->folder) < 0))
+			return rc;
+		if (rc > 0)
+			continue;
+		if (!introduced)
+			introduced = introduce(follow, &why) == 0;
+		if (pass_time(follow, err) < 0)
+			return -1;
+	}
+	cli_say(setup->cli, "this allocation leaves the run in %s",
+		setup->folder.path);
+	return follower_leave(follow, err);
+}
+
+static const char *advice(int code)
+{
+	switch (code) {
+	case ENOENT:
+		return "the socket does not exist; start Docker (systemctl "
+		       "start docker), or set another engine with --engine or "
+		       "DOCKER_HOST";
+	case EACCES:
+	case EPERM:
+		return "permission denied; join the group docker, install "
+		       "podman and uidmap to use Podman, or run as root";
+	case ECONNREFUSED:
+		return "no engine listens there; start Docker (systemctl start "
+		       "docker), or set another engine with --engine or "
+		       "DOCKER_HOST";
+	default:
+		return strerror(code);
+	}
+}
+
+static int unreachable(const char *host, int code, struct error *err)
+{
+	return error_set(err, ECONNREFUSED, "Docker engine %.80s: %s", host,
+			 advice(code));
+}
+
+static int probe_unix(const char *host, const char *path, struct error *err)
+{
+	owned_fd int fd =
+		path[0] == '/' ? own_engine_connect(path) : -ENAMETOOLONG;
+
+	if (fd == -ENAMETOOLONG)
+		return error_set(err, EINVAL,
+				 "engine: '%.80s' is not valid here; expected "
+				 "unix:///PATH of at most 107 bytes",
+				 host);
+	return fd < 0 ? unreachable(host, -fd, err) : 0;
+}
+
+/* 0, or the errno of the failed connection. */
+static int try_connect(const struct addrinfo *at)
+{
+	owned_fd int fd = socket(at->ai_family,
+				 SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct pollfd poll_fd = { .fd = fd, .events = POLLOUT };
+	int code = 0;
+	socklen_t size = sizeof(code);
+
+	if (fd < 0)
+		return errno;
+	if (connect(fd, at->ai_addr, at->ai_addrlen) == 0)
+		return 0;
+	if (errno != EINPROGRESS)
+		return errno;
+	if (poll(&poll_fd, 1, PROBE_MS) <= 0)
+		return ETIMEDOUT;
+	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &size) < 0)
+		return errno;
+	return code;
+}
+
+/* "HOST:PORT", with [brackets] around an IPv6 address. */
+static int host_port_split(const char *text, char name[256], char port[16])
+{
+	const char *colon = strrchr(text, ':');
+	size_t length = colon ? (size_t)(colon - text) : 0;
+	size_t digits = colon ? strspn(colon + 1, "0123456789") : 0;
+
+	if (!length || length >= 256 || !digits || digits > 5 ||
+	    (colon[1 + digits] && strcmp(colon + 1 + digits, "/") != 0))
+		return -1;
+	if (text[0] == '[' && text[length - 1] == ']') {
+		text++;
+		length -= 2;
+	}
+	snprintf(name, 256, "%.*s", (int)length, text);
+	snprintf(port, 16, "%.*s", (int)digits, colon + 1);
+	return 0;
+}
+
+static int probe_tcp(const char *host, const char *where, struct error *err)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
+	struct addrinfo *found = NULL;
+	char name[256], port[16];
+	int code;
+
+	if (host_port_split(where, name, port) < 0)
+		return error_set(err, EINVAL,
+				 "engine: '%.80s' is not valid here; expected "
+				 "tcp://HOST:PORT",
+				 host);
+	code = getaddrinfo(name, port, &hints, &found);
+	if (code)
+		return error_set(err, ECONNREFUSED, "Docker engine %.80s: %s",
+				 host, gai_strerror(code));
+	code = EHOSTUNREACH;
+	for (const struct addrinfo *at = found; at && code; at = at->ai_next)
+		code = try_connect(at);
+	freeaddrinfo(found);
+	return code ? unreachable(host, code, err) : 0;
+}
+
+int probe_engine(const char *host, struct error *err)
+{
+	char own[OWN_ENGINE_SIZE];
+
+	if (!strcmp(host, OWN_ENGINE)) {
+		if (own_engine_find(own) || own_engine_podman())
+			return 0;
+		host = OWN_ENGINE_DOCKER;
+	}
+	if (!strncmp(host, "unix://", 7))
+		return probe_unix(host, host + 7, err);
+	if (!strncmp(host, "tcp://", 6))
+		return probe_tcp(host, host + 6, err);
+	return error_set(err, EINVAL,
+			 "engine: '%.80s' is not valid here; expected "
+			 "unix:///PATH, tcp://HOST:PORT or " OWN_ENGINE,
+			 host);
+}
+
+bool probe_is_silent(const char *host)
+{
+	static const char ask[] = "GET /_ping HTTP/1.0\r\n\r\n";
+	char own[OWN_ENGINE_SIZE];
+	owned_fd int fd = -1;
+	struct pollfd answer = { .events = POLLIN };
+
+	if (!strcmp(host, OWN_ENGINE) && own_engine_find(own))
+		host = own;
+	if (strncmp(host, "unix://", 7) != 0)
+		return false;
+	fd = own_engine_connect(host + 7);
+	if (fd < 0 ||
+	    send(fd, ask, sizeof(ask) - 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		return false;
+	answer.fd = fd;
+	return poll(&answer, 1, PROBE_MS) == 0;
+}
 
 static struct run_options *setup_options_given(const struct cli *cli)
 {
@@ -255,7 +502,7 @@ static int setup_open_folder(struct run_setup *run, struct error *err)
 	return check_sweep(run, err) < 0 || find_parts(run, err) < 0 ? -1 : 0;
 }
 
-/* Make the agents' keys; the leader accepts them (follow.h). */
+/* Make the agents' keys; the leader accepts them. */
 static int make_keys(const struct run_setup *run, struct error *err)
 {
 	const struct strings *nodes = &run->allocation.nodes;

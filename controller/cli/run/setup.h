@@ -11,6 +11,48 @@
 #include "controller/cli/cli.h"
 #include "controller/cli/input.h"
 #include "controller/cli/run/daemons.h"
+#include "protocol/base/error.h"
+
+#include <stdbool.h>
+
+/* Runs the agents of an allocation for a run that another allocation
+ * leads.
+ *
+ * The agents read the controller's address from the folder, and follow it when
+ * it changes. If the leader ends before the sweep, the first allocation that
+ * locks the folder becomes the leader.
+ */
+
+/* All borrowed. */
+struct follower {
+	struct run_setup *setup;
+	struct daemons *daemons;
+	sd_event *loop;
+	const bool *interrupted; /* set by callbacks */
+	const bool *left;        /* all agents have left (daemons.h) */
+};
+
+/* Run until the sweep ends or this allocation becomes the leader. Returns 1: it
+ * leads now; 0: the sweep has ended with *code, and the agents have left.
+ */
+int follow_run(const struct follower *follow, int *code, struct error *err);
+
+/* Checks whether a Docker engine can be reached at an address. */
+
+#define PROBE_MS 5000
+
+/* Connect to the engine at unix:///PATH or tcp://HOST:PORT and disconnect.
+ * OWN_ENGINE succeeds if the user has an engine or can start a Podman service.
+ * Waits at most PROBE_MS for each address of HOST. EINVAL: the address is not
+ * valid; ECONNREFUSED: no answer; the text names the address and says what to
+ * do.
+ */
+int probe_engine(const char *host, struct error *err);
+
+/* Does the engine at unix:///PATH (or OWN_ENGINE) take connections, but leave a
+ * request without an answer for PROBE_MS? False for other addresses.
+ */
+bool probe_is_silent(const char *host);
 
 struct run_options {
 	struct options common;

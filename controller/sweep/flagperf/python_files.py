@@ -3,7 +3,7 @@
 # Runs as `python3 -I -c SCRIPT FILE...`, Python 3.6 or later. The files are
 # parsed, never executed. One line of JSON is printed for each file, in order:
 # {"names": [[NAME, LINE, VALUE], ...]}, or {"error": WHY, "line": LINE,
-# "code": ERRNO}. python_files.h describes VALUE.
+# "code": ERRNO}. conf.h describes VALUE.
 import ast
 import errno
 import json
