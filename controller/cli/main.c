@@ -5,9 +5,13 @@
 #include "protocol/config/installed.h"
 
 #include <sodium.h>
+#include <string.h>
 
 int main(int argc, char **argv)
 {
+	/* A terminal that cannot move its cursor. */
+	const char *term = getenv("TERM");
+	bool dumb = term && !strcmp(term, "dumb");
 	struct environment environment = {
 		.controller = getenv("REGATTA_CONTROLLER"),
 		.controller_key = getenv("REGATTA_CONTROLLER_KEY"),
@@ -21,14 +25,14 @@ int main(int argc, char **argv)
 		.docker_tls = getenv("DOCKER_TLS_VERIFY"),
 		.docker_certs = getenv("DOCKER_CERT_PATH"),
 		.docker_config = getenv("DOCKER_CONFIG"),
-		.no_color = getenv("NO_COLOR"),
+		.no_color = dumb ? term : getenv("NO_COLOR"),
 		.folder = installed_programs,
 	};
 	struct cli cli = {
 		.out = stdout,
 		.err = stderr,
 		.out_terminal = isatty(STDOUT_FILENO),
-		.err_terminal = isatty(STDERR_FILENO),
+		.err_terminal = isatty(STDERR_FILENO) && !dumb,
 		.environment = &environment,
 	};
 

@@ -223,6 +223,11 @@ run curl -sfL -c "$BED/jar" -b "$BED/jar" "$(cli web)"
 run curl -sf -b "$BED/jar" "$web/job/$JOB"
 like "$out" 'In the queue: place 1 of 1' "also on its page"
 
+# A terminal that shows no screen gets lines.
+run env TERM=dumb script -qec "regatta watch 1" /dev/null
+like "$out" 'sweep 1: 1 of 1 jobs completed' "a dumb terminal gets lines"
+is "$(grep -c $'\e' <<<"$out")" 0 "without a screen"
+
 # Two jobs against each other.
 run cli compare job 1 3
 like "$out" 'WHAT +JOB 1 +JOB 3(.|\n)*rate +40\.?0? sample/p/s.* 10(.|\n)*container.argv +.*"/host/log"' \
