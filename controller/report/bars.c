@@ -99,7 +99,7 @@ static void put_bar(struct writer *to, const struct bar *bar, double most,
 		writer_printf(to,
 			      "<line class=\"spread\" x1=\"%.1f\" "
 			      "x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>",
-			      bar_place_value(bar->low, most),
+			      bar_place_value(fmax(bar->low, 0), most),
 			      bar_place_value(bar->high, most), y + 7.5,
 			      y + 7.5);
 	if (isfinite(bar->limit))

@@ -636,6 +636,31 @@ static void test_many(void)
 	   "curves of the fastest ones");
 }
 
+#define RUN(job, cell, repeat, rate)                                           \
+	"{\"job\":" job ",\"cell\":\"x=" cell "\",\"repeat\":" repeat          \
+	",\"state\":\"completed\",\"nodes\":1,\"devices\":1,\"result\":{"      \
+	"\"tokens_per_second_per_device\":" rate "}}"
+
+static void test_wide_interval(void)
+{
+	owned(buffer_clear) struct buffer page;
+	struct report_rows rows = rows_of_text(
+		"[" RUN("1", "1", "0",
+			"10") "," RUN("2", "1", "1",
+				      "100") "," RUN("3", "2", "0",
+						     "50") "," RUN("4", "2",
+								   "1",
+								   "51") "]");
+	const char *line = NULL;
+
+	buffer_init(&page, 1 << 20);
+	if (report_html(&about, &rows, &page, NULL) == 0)
+		line = strstr(page.data, "class=\"spread\" x1=\"");
+	ok(line && strtod(strstr(line, "x1=") + 4, NULL) >= 190,
+	   "an interval that reaches below 0 does not cross the names");
+	report_rows_clear(&rows);
+}
+
 /* A heat and two full runs, 3 % apart, of a race whose winner is repeated until
  * half of the interval is at most so wide.
  */
@@ -679,7 +704,7 @@ static void test_race_until(void)
 
 int main(void)
 {
-	tap_begin(24);
+	tap_begin(25);
 	test_good();
 	test_optional_columns();
 	test_formulas();
@@ -689,6 +714,7 @@ int main(void)
 	test_bar_labels();
 	test_many();
 	test_race_until();
+	test_wide_interval();
 	test_chinese();
 	test_empty();
 	test_bare();
