@@ -89,7 +89,7 @@ OWNED_POINTER(struct engine, engine_free)
 bool engine_away(const struct error *err);
 
 /* Set the error with the engine's words, up to the end of their line. For words
- * in the objects of a stream. ENOSPC: they tell of a full disk; EPERM: of an
+ * in the objects of a stream. ENOSPC: they tell of a full disk; ENOTSUP: of an
  * image with users that an engine without root has not.
  */
 void engine_error(struct error *err, int code, const char *text);

@@ -188,7 +188,7 @@ void engine_error(struct error *err, int code, const char *text)
 	if (tells_full(err, text))
 		return;
 	if (tells_ids(text))
-		error_set(err, EPERM,
+		error_set(err, ENOTSUP,
 			  "the image has files with user or group ids that the "
 			  "engine's user may not use; give this user 65536 ids "
 			  "in /etc/subuid and /etc/subgid, then run podman "

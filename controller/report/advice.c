@@ -71,6 +71,23 @@ static const char *const advice[FAILURES][LANGUAGES] = {
 	{ "load one image on all nodes (regatta image load), then regatta retry", \
 	  "在所有节点上加载同一镜像（regatta image load），然后 regatta retry" }
 
+#define CREDENTIALS                                                            \
+	{ "give the registry's credentials (--registry-auth, or those of the "  \
+	  "node: regatta-agent(8)), then regatta retry",                       \
+	  "提供镜像仓库的凭据（--registry-auth，或节点上的凭据，见 "              \
+	  "regatta-agent(8)），然后 regatta retry" }
+#define UNREACHABLE                                                            \
+	{ "the node does not reach the registry: see regatta-offline(7), or "   \
+	  "load the image from a file (regatta image load), then regatta "     \
+	  "retry",                                                             \
+	  "节点无法访问镜像仓库：见 regatta-offline(7)，或从文件加载镜像（"     \
+	  "regatta image load），然后 regatta retry" }
+#define NO_TRUST                                                               \
+	{ "set how the node's engine trusts the registry (its certificate, or " \
+	  "insecure-registries), then regatta retry",                          \
+	  "配置节点引擎对该仓库的信任（证书或 insecure-registries），然后 "     \
+	  "regatta retry" }
+
 #define DEVICE_MEMORY                                                          \
 	{ "use a smaller batch or sequence, recompute activations, or shard "   \
 	  "over more devices; `memory` in the sweep is that of the host",       \
@@ -101,11 +118,32 @@ static const struct {
 	{ FAILURE_OOM, "RESOURCE_EXHAUSTED", DEVICE_MEMORY },
 	{ FAILURE_OOM, "ResourceExhausted", DEVICE_MEMORY },
 	{ FAILURE_PREFLIGHT, "must have the same one", SAME_IMAGE },
+	{ FAILURE_PREFLIGHT, "but this sweep uses", SAME_IMAGE },
 	{ FAILURE_PREFLIGHT, "is in no registry", SAME_IMAGE },
 	{ FAILURE_IMAGE, "no space left",
 		{ "free disk space on the node (regatta image gc), then regatta "
 		  "retry",
 		  "释放节点的磁盘空间（regatta image gc），然后 regatta retry" } },
+	{ FAILURE_IMAGE, "/etc/subuid",
+		{ "do what the text says on the node, then regatta retry",
+		  "在节点上按提示操作，然后 regatta retry" } },
+	{ FAILURE_IMAGE, "toomanyrequests",
+		{ "wait, or use credentials (--registry-auth) or a mirror of "
+		  "the registry, then regatta retry",
+		  "稍后再试，或使用凭据（--registry-auth）或镜像站，然后 regatta "
+		  "retry" } },
+	{ FAILURE_IMAGE, "no matching manifest",
+		{ "use an image for the node's kind of processor",
+		  "使用适合该节点处理器架构的镜像" } },
+	{ FAILURE_IMAGE, "unauthorized", CREDENTIALS },
+	{ FAILURE_IMAGE, "no basic auth credentials", CREDENTIALS },
+	{ FAILURE_IMAGE, "credentials were deleted", CREDENTIALS },
+	{ FAILURE_IMAGE, "x509:", NO_TRUST },
+	{ FAILURE_IMAGE, "has no TLS", NO_TRUST },
+	{ FAILURE_IMAGE, "no such host", UNREACHABLE },
+	{ FAILURE_IMAGE, "connection refused", UNREACHABLE },
+	{ FAILURE_IMAGE, "i/o timeout", UNREACHABLE },
+	{ FAILURE_IMAGE, "makes no progress", UNREACHABLE },
 };
 /* clang-format on */
 

@@ -1,0 +1,40 @@
+/* advice_test.c - what is advised fits what is known of the failure.
+ */
+#include "controller/report/advice.h"
+
+#include "tests/tap.h"
+
+#include <string.h>
+
+static void advises(enum failure failure, const char *text, const char *what)
+{
+	const char *advice = failure_advice(failure, text, LANGUAGE_EN);
+
+	ok(advice && strstr(advice, what), "%.60s: %s", text ? text : "no text",
+	   advice ? advice : "");
+}
+
+int main(void)
+{
+	tap_begin(10);
+	advises(FAILURE_IMAGE, NULL, "check the name");
+	advises(FAILURE_IMAGE, "n1: image x:1: engine: manifest unknown",
+		"check the name");
+	advises(FAILURE_IMAGE, "lookup registry-1.docker.io: no such host",
+		"does not reach the registry");
+	advises(FAILURE_IMAGE, "the pull makes no progress; no byte",
+		"does not reach the registry");
+	advises(FAILURE_IMAGE, "engine: unauthorized: authentication required",
+		"credentials");
+	advises(FAILURE_IMAGE, "engine: x509: certificate signed by unknown",
+		"trusts the registry");
+	advises(FAILURE_IMAGE, "toomanyrequests: slow down", "wait");
+	advises(FAILURE_IMAGE, "give this user 65536 ids in /etc/subuid",
+		"what the text says");
+	advises(FAILURE_PREFLIGHT,
+		"on n2 the image x is sha256:1, but this sweep uses sha256:2",
+		"load one image on all nodes");
+	advises(FAILURE_PREFLIGHT, "image x is in no registry and not on this",
+		"load one image on all nodes");
+	return tap_done();
+}
