@@ -389,7 +389,7 @@ static void digest_told(void *arg, const struct error *err, cJSON *answer)
 	pull->call = NULL;
 	if (digest)
 		keep_digest(pull, digest);
-	else
+	else if (!pull->asks)
 		log_debug("image=%s is pulled by its name: %s", pull->reference,
 			  err ? err->text
 			      : "the engine does not report a digest");
