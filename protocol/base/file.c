@@ -180,30 +180,70 @@ int file_make_folders(const char *path, mode_t mode, struct error *err)
 	return 0;
 }
 
-static int check_owner(const char *path, const char *what,
-		       const struct stat *st, struct error *err)
+/* Root runs in a folder of whoever called it by sudo, too. */
+static bool owner_is_trusted(uid_t owner)
 {
-	if (st->st_uid == geteuid() || (S_ISLNK(st->st_mode) && !st->st_uid))
-		return 0;
+	const char *caller = geteuid() ? NULL : getenv("SUDO_UID");
+
+	return !owner || owner == geteuid() ||
+	       (caller && owner == strtoul(caller, NULL, 10));
+}
+
+static int own_refuse(const char *path, const char *what, uid_t owner,
+		      struct error *err)
+{
 	return error_set(err, EPERM,
 			 "%.120s: %s of user %u, who could replace what is in "
 			 "it; name a folder of your own",
-			 path, what, st->st_uid);
+			 path, what, owner);
+}
+
+/* Who owns a folder above could put another one in the place of this one, or a
+ * link, also after it was looked at. Only root has to be that careful: others
+ * can lose what is theirs alone.
+ */
+static int check_above(const char *path, struct error *err)
+{
+	char part[PATH_MAX];
+
+	if (geteuid())
+		return 0;
+	for (const char *at = strchr(path + 1, '/'); at;
+	     at = strchr(at + 1, '/')) {
+		struct stat st, link;
+
+		snprintf(part, sizeof(part), "%.*s", (int)(at - path), path);
+		if (lstat(part, &link) < 0 || stat(part, &st) < 0)
+			return error_errno(err, "%.120s", part);
+		if (!owner_is_trusted(link.st_uid) ||
+		    !owner_is_trusted(st.st_uid))
+			return own_refuse(part, "a folder", st.st_uid, err);
+		if ((st.st_mode & (S_IWOTH | S_ISVTX)) == S_IWOTH)
+			return error_set(err, EPERM,
+					 "%.120s: everybody may write in this "
+					 "folder, and replace what is in it",
+					 part);
+	}
+	return 0;
 }
 
 int file_open_own(const char *path, struct error *err)
 {
-	struct stat st;
+	struct stat st = { 0 };
 	owned_fd int fd = -1;
+	bool linked = lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
 
-	if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode) &&
-	    check_owner(path, "a link", &st, err) < 0)
+	if (linked && st.st_uid && st.st_uid != geteuid())
+		return own_refuse(path, "a link", st.st_uid, err);
+	if (check_above(path, err) < 0)
 		return -1;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* A link that was no link a moment ago is somebody else's. */
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC |
+				(linked ? 0 : O_NOFOLLOW));
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return error_errno(err, "%.120s", path);
-	if (check_owner(path, "a folder", &st, err) < 0)
-		return -1;
+	if (st.st_uid != geteuid())
+		return own_refuse(path, "a folder", st.st_uid, err);
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
 		return error_set(err, EPERM,
 				 "%.120s: others may write in this folder; run "

@@ -51,8 +51,9 @@ int file_make_folders(const char *path, mode_t mode, struct error *err);
 
 /* Open a folder that only this user (and root) can write, or make it and those
  * above it: `mode` is its own, 0755 theirs. EPERM: it belongs to another user,
- * others may write in it, or a link of another user leads to it. Returns the
- * descriptor.
+ * others may write in it, or a link of another user leads to it; for root,
+ * also: a folder above is of another user than the one who called sudo. Returns
+ * the descriptor.
  */
 int file_open_own(const char *path, struct error *err);
 int file_make_own(const char *path, mode_t mode, struct error *err);

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/../system/cluster.sh"
 need_root
 cluster_need
-need curl
+need curl python3
 LOGINS=300
 
 # get PATH [CURL ARGUMENT...]: the status
@@ -148,6 +148,41 @@ run -t 20 regatta-agent --key "$BED/n1.key" --state "$BED/theirs" \
 like "$rc:$err" '^[12]:.*a link of user 12345' "nor does an agent through a link"
 is "$(cat "$BED/victim/file")" precious "what it led to is as it was"
 is "$(stat -c %a "$BED/victim")" 755 "so is its folder"
+# Raced: a name that is a folder of user 12345 and a link to the victim's, by turns.
+RACES=500
+mkdir -m 1777 "$BED/shared"
+cat >"$BED/flip.py" <<'END'
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+folder, victim = sys.argv[1:]
+os.setgroups([])
+os.setgid(12345)
+os.setuid(12345)
+one, other = (os.path.join(folder, name).encode() for name in ("run", "other"))
+if not os.path.exists(one):
+    os.mkdir(one, 0o700)
+os.symlink(victim, other)
+print("flips", flush=True)
+while True: # RENAME_EXCHANGE
+    if libc.renameat2(-100, one, -100, other, 2) < 0:
+        sys.exit(os.strerror(ctypes.get_errno()))
+END
+spawn flip python3 "$BED/flip.py" "$BED/shared" "$BED/victim"
+must wait_for 'log_of flip | finds flips' 20
+taken=0
+for ((i = 0; i < RACES; i++)); do
+	timeout 20 regatta run "$BED/mine.yaml" --engine "$engine" \
+		--state "$BED/shared/run" &>/dev/null
+	[[ $(ls "$BED/victim") == file ]] || ((++taken))
+	find "$BED/victim" -mindepth 1 ! -name file -delete
+done
+ok 'alive flip' "another user changes a folder for a link all the time"
+end flip KILL
+is "$taken" 0 "of $RACES runs none is led elsewhere"
+mkdir "$BED/above" && chown 12345 "$BED/above"
+run -t 20 regatta run "$BED/mine.yaml" --engine "$engine" --state "$BED/above/mine"
+like "$rc:$err" '^2:.*above: a folder of user 12345' \
+	"root does not work below a folder of others"
 run -t 20 regatta run "$BED/mine.yaml" --engine "$engine" --state "$BED/new/run"
 is "$(stat -c %a "$BED/new/run")" 700 "a new folder is its owner's alone"
 done_testing

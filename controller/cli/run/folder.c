@@ -38,20 +38,23 @@ void folder_clear(struct folder *folder)
 int folder_set_path(struct folder *folder, const char *name, struct error *err)
 {
 	owned_fd int own = file_open_own(name, err);
-	owned_free char *real = NULL;
+	char link[40], real[PATH_MAX];
+	ssize_t size;
 
 	if (own < 0)
 		return -1;
-	real = realpath(name, NULL);
-	if (!real)
-		return error_set(err, ENOENT, "%.120s: %s", name,
-				 strerror(errno));
-	if (strlen(real) > FOLDER_PATH_MAX)
+	/* Of the folder that was looked at. */
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", own);
+	size = readlink(link, real, sizeof(real));
+	if (size <= 0)
+		return error_errno(err, "%.120s", name);
+	if (size > FOLDER_PATH_MAX)
 		return error_set(err, EINVAL,
-				 "%.80s...: path of %zu bytes; expected at "
+				 "%.80s...: path of %zd bytes; expected at "
 				 "most %d",
-				 real, strlen(real), FOLDER_PATH_MAX);
-	snprintf(folder->path, sizeof(folder->path), "%s", real);
+				 name, size, FOLDER_PATH_MAX);
+	real[size] = 0;
+	memcpy(folder->path, real, (size_t)size + 1);
 	return 0;
 }
 
