@@ -151,82 +151,61 @@ static int codec_read_string(const struct field *field,
 	return 0;
 }
 
-static int codec_read_strings(const struct field *field,
-			      const struct token *token, struct strings *to,
-			      struct token_source *source)
+/* Reads an item of a list, and adds it. */
+typedef int codec_item_fn(const struct field *field, const struct token *token,
+			  void *to, struct token_source *source);
+
+static int codec_add_string(const struct field *field,
+			    const struct token *token, void *to,
+			    struct token_source *source)
 {
-	struct error *err = source->err;
-	struct token one;
+	owned_free char *text = NULL;
 
-	if (token->kind != TOKEN_LIST)
+	if (token->kind != TOKEN_TEXT)
 		return codec_refuse_token(field, token, "a list of strings",
-					  err);
-	for (size_t left = token->size; left; left--) {
-		char *text = NULL;
-		int rc;
-
-		if (source->next(source, &one) < 0)
-			return error_prefix(err, "%s", field->name);
-		if (one.kind != TOKEN_TEXT)
-			return codec_refuse_token(field, &one,
-						  "a list of strings", err);
-		if (to->count >= CODEC_ITEMS_MAX || one.size > CODEC_STRING_MAX)
-			return error_set(err, EPROTO,
-					 "%s: more than %d items or %d bytes",
-					 field->name, CODEC_ITEMS_MAX,
-					 CODEC_STRING_MAX);
-		if (codec_read_string(field, &one, &text, err) < 0)
-			return -1;
-		rc = strings_add(to, text, err);
-		free(text);
-		if (rc < 0)
-			return -1;
-	}
-	return 0;
+					  source->err);
+	return codec_read_string(field, token, &text, source->err) < 0
+		       ? -1
+		       : strings_add(to, text, source->err);
 }
 
-static int codec_read_numbers(const struct field *field,
-			      const struct token *token, struct numbers *to,
-			      struct token_source *source)
+static int codec_add_number(const struct field *field,
+			    const struct token *token, void *to,
+			    struct token_source *source)
 {
-	struct error *err = source->err;
-	struct token one;
 	uint64_t number = 0;
 
-	if (token->kind != TOKEN_LIST)
-		return codec_refuse_token(field, token, "a list of integers",
-					  err);
-	for (size_t left = token->size; left; left--) {
-		if (to->count >= CODEC_ITEMS_MAX)
-			return error_set(err, EPROTO, "%s: more than %d items",
-					 field->name, CODEC_ITEMS_MAX);
-		if (source->next(source, &one) < 0)
-			return error_prefix(err, "%s", field->name);
-		if (read_u64(field, &one, &number, source) < 0 ||
-		    numbers_add(to, number, err) < 0)
-			return -1;
-	}
-	return 0;
+	return read_u64(field, token, &number, source) < 0
+		       ? -1
+		       : numbers_add(to, number, source->err);
 }
 
-static int read_doubles(const struct field *field, const struct token *token,
-			struct doubles *to, struct token_source *source)
+static int codec_add_double(const struct field *field,
+			    const struct token *token, void *to,
+			    struct token_source *source)
 {
-	struct error *err = source->err;
-	struct token one;
 	double number = 0;
 
+	return read_double(field, token, &number, source->err) < 0
+		       ? -1
+		       : doubles_add(to, number, source->err);
+}
+
+static int codec_read_flat(const struct field *field, const struct token *token,
+			   const char *expected, codec_item_fn *add, void *to,
+			   struct token_source *source)
+{
+	struct token one;
+
 	if (token->kind != TOKEN_LIST)
-		return codec_refuse_token(field, token, "a list of numbers",
-					  err);
+		return codec_refuse_token(field, token, expected, source->err);
+	if (token->size > CODEC_ITEMS_MAX)
+		return error_set(source->err, EPROTO, "%s: more than %d items",
+				 field->name, CODEC_ITEMS_MAX);
 	for (size_t left = token->size; left; left--) {
-		if (to->count >= CODEC_ITEMS_MAX)
-			return error_set(err, EPROTO, "%s: more than %d items",
-					 field->name, CODEC_ITEMS_MAX);
 		if (source->next(source, &one) < 0)
-			return error_prefix(err, "%s", field->name);
-		if (read_double(field, &one, &number, err) < 0 ||
-		    doubles_add(to, number, err) < 0)
+			return error_prefix(source->err, "%s", field->name);
+		if (add(field, &one, to, source) < 0)
 			return -1;
 	}
 	return 0;
@@ -413,11 +392,14 @@ static int codec_read_field(const struct field *field,
 	case FIELD_STRING:
 		return codec_read_string(field, token, at, err);
 	case FIELD_STRINGS:
-		return codec_read_strings(field, token, at, source);
+		return codec_read_flat(field, token, "a list of strings",
+				       codec_add_string, at, source);
 	case FIELD_NUMBERS:
-		return codec_read_numbers(field, token, at, source);
+		return codec_read_flat(field, token, "a list of integers",
+				       codec_add_number, at, source);
 	case FIELD_DOUBLES:
-		return read_doubles(field, token, at, source);
+		return codec_read_flat(field, token, "a list of numbers",
+				       codec_add_double, at, source);
 	case FIELD_TRUTH:
 		return read_truth(field, token, at, err);
 	case FIELD_MAP:

@@ -474,8 +474,7 @@ static void test_long_values(void)
 	for (size_t i = 0; i <= CODEC_ITEMS_MAX; i++)
 		memcpy(value.data + 1 + 3 * i, "\"\",", 3);
 	memcpy(value.data + 3 * (CODEC_ITEMS_MAX + 1UL), "]", 2);
-	refused("words", value.data,
-		"words: more than 65536 items or 262144 bytes");
+	refused("words", value.data, "words: more than 65536 items");
 	for (size_t i = 0; i <= CODEC_ITEMS_MAX; i++)
 		memcpy(value.data + 1 + 3 * i, "{},", 3);
 	memcpy(value.data + 3 * (CODEC_ITEMS_MAX + 1UL), "]", 2);
