@@ -195,16 +195,6 @@ static int cell_text_add_word(const struct cell_texts *texts,
 	return strings_add(argv, texts->cells->scratch.data, err);
 }
 
-/* Add the filled word. If the word is just the placeholder of a list, each
- * entry of the list is added as a word.
- */
-static int cell_text_words(const struct cell_texts *texts,
-			   const struct value *word, struct strings *argv,
-			   struct error *err)
-{
-	return cell_text_add_word(texts, word, 0, argv, err);
-}
-
 #define WORDS_MAX 4096 /* in a command */
 #define MOUNTS_MAX 256
 #define FILES_MAX 16
@@ -238,7 +228,8 @@ static int read_command(const struct cell_texts *texts, enum sweep_key key,
 	if (!value_count(list) || value_count(list) > WORDS_MAX)
 		return value_invalid(list, err, "1 to %d words", WORDS_MAX);
 	for (size_t i = 0; i < value_count(list); i++)
-		if (cell_text_words(texts, value_at(list, i), argv, err) < 0)
+		if (cell_text_add_word(texts, value_at(list, i), 0, argv, err) <
+		    0)
 			return -1;
 	return 0;
 }

@@ -39,7 +39,7 @@ static void log_times_cut(struct log_times *times)
 	times->damaged = true;
 }
 
-static int log_times_open(int folder, const char *path, int flags)
+static int log_file_open(int folder, const char *path, int flags)
 {
 	return openat(folder, path,
 		      O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | flags,
@@ -53,7 +53,7 @@ static void log_times_init(struct log_times *times, int folder,
 	struct stat st;
 	uint64_t offset;
 
-	*times = (struct log_times){ .fd = log_times_open(folder, path, 0) };
+	*times = (struct log_times){ .fd = log_file_open(folder, path, 0) };
 	if (times->fd < 0) {
 		times->damaged = errno != ENOENT;
 		if (!times->damaged && log_length) {
@@ -109,7 +109,7 @@ static void log_times_note(struct log_times *times, int folder,
 			   const char *path, uint64_t offset, int64_t now_ms)
 {
 	if (times->fd < 0 && times->records) {
-		times->fd = log_times_open(folder, path, O_CREAT);
+		times->fd = log_file_open(folder, path, O_CREAT);
 		if (times->fd < 0)
 			return;
 		if (!log_times_write(times, 0, 0, times->first_ms))
@@ -197,13 +197,6 @@ void log_store_free(struct log_store *store)
 	free(store);
 }
 
-static int open_file(const struct log_store *store, const char *path, int flags)
-{
-	return openat(store->folder, path,
-		      O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | flags,
-		      0600);
-}
-
 /* The number of the attempt's streams, which is counted once. */
 static int tally_of(struct log_store *store, uint64_t job, uint32_t attempt,
 		    struct tally **tally, struct error *err)
@@ -242,7 +235,7 @@ static int make_log(struct log_store *store, uint64_t job, uint32_t attempt,
 	if (mkdirat(store->folder, path.text, 0700) < 0 && errno != EEXIST)
 		return error_errno(err, "logs/%s", path.text);
 	path = log_path_of(job, attempt, name, ".log");
-	fd = open_file(store, path.text, O_CREAT | O_EXCL);
+	fd = log_file_open(store->folder, path.text, O_CREAT | O_EXCL);
 	if (fd < 0)
 		return error_errno(err, "logs/%s", path.text);
 	tally->streams++;
@@ -272,7 +265,7 @@ static int open_log(struct log_store *store, uint64_t job, uint32_t attempt,
 		    struct error *err)
 {
 	struct log_path path = log_path_of(job, attempt, name, ".log");
-	owned_fd int fd = open_file(store, path.text, 0);
+	owned_fd int fd = log_file_open(store->folder, path.text, 0);
 
 	if (fd < 0 && (errno != ENOENT || !make))
 		return error_errno(err, "logs/%s", path.text);
