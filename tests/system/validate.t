@@ -165,7 +165,7 @@ is $alarms 0 "of good nodes none is bad, whatever else the machine does"
 
 processor_limit 3 30
 set_file each corpus --measure 100 --steps 20
-validate --drain --nodes-file "$BED/good.txt" --junit "$BED/junit.xml" \
+validate --drain --accept --nodes-file "$BED/good.txt" --junit "$BED/junit.xml" \
 	--html "$BED/page.html"
 is "$code $(bad_ones)" "1 n3 n5" \
 	"a throttled node and one that computes something else are bad"
@@ -178,11 +178,16 @@ ok 'grep -q "tests=\"8\" failures=\"2\"" "$BED/junit.xml"' "JUnit counts them"
 is "$(grep -o '<rect' "$BED/page.html" | wc -l)" $NODES "the page has a square of each"
 is "$(nodes_get '[.[] | select(.drained) | .name] | join(" ")')" n3 \
 	"of two bad ones one is drained: a tenth of all, rounded up"
+is "$(nodes_get '[.[] | select(.labels.accepted) | .name] | join(" ")')" \
+	"n1 n2 n4 n6 n7 n8" "good ones are accepted, bad ones not"
 processor_limit 3 -1
 set_file each right --steps 2
 validate --nodes n3,n4
 is "$(jq -rc '[.units[].name], .notes' "$REPORT" | paste -sd' ')" \
 	'["n4"] ["n3 is drained: not measured"]' "a drained node is left out"
+is "$(cli report "$(jq '.sweeps[0]' "$REPORT")" --format json |
+	jq '.rows[0].provenance.accepted_ms > 0')" true \
+	"a result names when its node was accepted"
 cli node undrain n3 2>/dev/null
 
 # ---- pairs ----------------------------------------------------------------
