@@ -1,97 +1,81 @@
 /* catalog_entries.c - checks models, frameworks and vendors, and adds them. */
 #include "controller/catalog/catalog_internal.h"
 #include "controller/results/formula.h"
+#include "protocol/hardware/map_reader.h"
 
 #include <string.h>
 
 #define FIGURE_MAX 1e15
 
 /* clang-format off */
-static const char *const model_keys[] = {
-	"title", "aliases", "source", "parameters", "active_parameters",
-	"nominal_parameters", "layers", "hidden", "heads", "kv_heads",
-	"feed_forward", "vocabulary", "sequence", "experts",
-	"experts_per_token", "stages", NULL,
-};
 static const char *const framework_keys[] = {
 	"framework", "title", "source", "aliases", "image", "build", "env",
 	"processes", "follow", "launch", "defaults", "log", NULL,
 };
 /* clang-format on */
 
-/* An optional positive number; 0: not given. */
-static int read_figure(const struct value *entry, const char *key,
-		       double *figure, struct error *err)
+static int read_figure(const struct value *value, void *out, struct error *err)
 {
-	const struct value *value = value_get(entry, key);
-
-	*figure = 0;
-	return value ? value_double(value, 1, FIGURE_MAX, figure, err) : 0;
+	return value_double(value, 1, FIGURE_MAX, out, err);
 }
 
-static int read_count(const struct value *entry, const char *key,
-		      uint32_t *count, struct error *err)
+static int read_count(const struct value *value, void *out, struct error *err)
 {
-	const struct value *value = value_get(entry, key);
-
-	*count = 0;
-	return value ? value_u32(value, 1, 1 << 30, count, err) : 0;
+	return value_u32(value, 1, 1 << 30, out, err);
 }
 
-static int entry_read_source(const struct value *entry, const char **text,
+static int entry_read_source(const struct value *value, void *out,
 			     struct error *err)
 {
-	const struct value *source = value_get(entry, "source");
-
-	if (!source)
-		return value_error(entry, err,
-				   "missing \"source\" (expected the source of "
-				   "the figures)");
-	return value_string(source, 4096, text, err);
+	return value_string(value, 4096, out, err);
 }
 
 /* Each stage must train one of formula_stages[]. */
-static int check_stages(const struct value *stages, struct error *err)
+static int read_stages(const struct value *stages, void *out, struct error *err)
 {
 	size_t word;
 
-	if (!stages)
-		return 0;
 	if (value_expect(stages, VALUE_MAP, err) < 0)
 		return -1;
 	for (size_t i = 0; i < value_count(stages); i++)
 		if (value_enum(value_at(stages, i), formula_stages, &word,
 			       err) < 0)
 			return -1;
+	*(const struct value **)out = stages;
 	return 0;
 }
+
+/* clang-format off */
+static const struct map_field model_fields[] = {
+	{ .key = "title" }, { .key = "aliases" },
+	MAP_FIELD("source", entry_read_source, model, source),
+	MAP_FIELD("parameters", read_figure, model, parameters),
+	MAP_FIELD("active_parameters", read_figure, model, active_parameters),
+	MAP_FIELD("nominal_parameters", read_figure, model, nominal_parameters),
+	MAP_FIELD("layers", read_count, model, layers),
+	MAP_FIELD("hidden", read_count, model, hidden),
+	MAP_FIELD("heads", read_count, model, heads),
+	MAP_FIELD("kv_heads", read_count, model, kv_heads),
+	{ .key = "feed_forward" }, { .key = "vocabulary" },
+	MAP_FIELD("sequence", read_count, model, sequence),
+	MAP_FIELD("experts", read_count, model, experts),
+	MAP_FIELD("experts_per_token", read_count, model, experts_per_token),
+	MAP_FIELD("stages", read_stages, model, stages),
+	{ 0 }
+};
+/* clang-format on */
 
 int catalog_add_model(struct catalog *catalog, const char *name,
 		      const struct value *entry, struct error *err)
 {
-	struct model model = {
-		.name = name,
-		.stages = value_get(entry, "stages"),
-		.value = entry,
-	};
+	struct model model = { .name = name, .value = entry };
 
-	if (value_check_keys(entry, model_keys, err) < 0 ||
-	    entry_read_source(entry, &model.source, err) < 0 ||
-	    check_stages(model.stages, err) < 0 ||
-	    read_figure(entry, "parameters", &model.parameters, err) < 0 ||
-	    read_figure(entry, "active_parameters", &model.active_parameters,
-			err) < 0 ||
-	    read_figure(entry, "nominal_parameters", &model.nominal_parameters,
-			err) < 0 ||
-	    read_count(entry, "layers", &model.layers, err) < 0 ||
-	    read_count(entry, "hidden", &model.hidden, err) < 0 ||
-	    read_count(entry, "heads", &model.heads, err) < 0 ||
-	    read_count(entry, "kv_heads", &model.kv_heads, err) < 0 ||
-	    read_count(entry, "sequence", &model.sequence, err) < 0 ||
-	    read_count(entry, "experts", &model.experts, err) < 0 ||
-	    read_count(entry, "experts_per_token", &model.experts_per_token,
-		       err) < 0)
+	if (map_read(entry, model_fields, &model, err) < 0)
 		return -1;
+	if (!model.source)
+		return value_error(entry, err,
+				   "missing \"source\" (expected the source of "
+				   "the figures)");
 	if (!model.active_parameters)
 		model.active_parameters = model.parameters;
 	if (!model.kv_heads)
