@@ -136,4 +136,13 @@ must wait_for '! alive hard' 180
 is "$(code_of hard) $(states hard)" '0 ["completed"]' \
 	"a run outlives kubelet and API server"
 nothing "after them"
+
+# A node loses its power; its pod stays in the list, as nobody answers for it.
+sweep power 'sleep 20'
+begin power
+node=$(kube get pods -n bench -o 'jsonpath={.items[0].spec.nodeName}')
+must kill -9 "$(cat "$KUBE/$node/init.pid")"
+must wait_for '! alive power' 300
+is "$(code_of power) $(states power)" '0 ["completed"]' \
+	"what ran on a node without power runs on another"
 done_testing
