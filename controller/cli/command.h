@@ -68,7 +68,7 @@ struct option_tables command_options(const struct command *command);
 /* All commands, in the order of the help. */
 /* clang-format off */
 #define COMMANDS(X) \
-	X(run) X(slurm) X(k8s) X(plan) X(submit) X(sweeps) X(watch) X(web) X(jobs) \
+	X(init) X(run) X(slurm) X(k8s) X(plan) X(submit) X(sweeps) X(watch) X(web) X(jobs) \
 	X(nodes) X(show) X(logs) X(image) X(files) X(fetch) X(cancel) \
 	X(retry) X(report) X(bundle) X(compare) X(trend) X(extract) X(diagnose) \
 	X(stacks) X(sample) X(verify) X(validate) X(mfu) X(vendors) X(check) X(policy) \

@@ -305,4 +305,15 @@ done
 is "$(code_of nobody)" 3 "a controller not reachable: exit 3"
 like "$(log_of nobody)" "tcp://127.0.0.1:1.*not reachable" "and named"
 ok cluster_clean "nothing is left on the nodes"
+# A command line becomes a sweep.
+regatta init -- docker run --rm -it --gpus '"device=0,2"' -v /data:/data:ro \
+	-e A=1 --cpus 4 --shm-size=16g --name mine my/train:1 python train.py \
+	>"$BED/init.yaml"
+is "$(tr '\n' ' ' <"$BED/init.yaml")" \
+	'sweep: "mine" vendor: "nvidia" devices: 2 cpus: 4 shm: "16g" image: "my/train:1" command: ["python","train.py"] env: {"A":"1"} mounts: [{"host":"/data","container":"/data","read_only":true}] ' \
+	"init turns a command line of docker run into a sweep"
+run regatta plan "$BED/init.yaml"
+like "$rc $out" "^0 (.|\n)*my/train:1" "which can be planned"
+run regatta init -- docker run --privileged x
+like "$rc $err" "^2 .*--privileged" "what a sweep has no key for is refused"
 done_testing

@@ -1,0 +1,228 @@
+/* init.c - init: turns a command line of docker run into a sweep file.
+ */
+#include "controller/cli/command.h"
+#include "controller/results/json_object.h"
+#include "protocol/base/program.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the command line asks for: a tree of the keys of a sweep. */
+struct init {
+	cJSON *sweep, *mounts, *env, *command;
+	bool failed;
+};
+
+static void init_text(struct init *init, const char *key, const char *value)
+{
+	json_add_text(init->sweep, key, value, &init->failed);
+}
+
+/* "4", "all", "device=0,2" or "\"device=0,2\"" */
+static void init_gpus(struct init *init, const char *value)
+{
+	const char *list = strstr(value, "device=");
+	uint32_t count = list ? 1 : (uint32_t)strtoul(value, NULL, 10);
+
+	init_text(init, "vendor", "nvidia");
+	for (; list && *list; list++)
+		count += *list == ',';
+	if (count)
+		json_add_number(init->sweep, "devices", count, &init->failed);
+}
+
+/* "/data:/data:ro" */
+static void init_volume(struct init *init, const char *value)
+{
+	owned_free char *host = strdup(value);
+	char *container = host ? strchr(host, ':') : NULL;
+	char *flags = container ? strchr(container + 1, ':') : NULL;
+	cJSON *mount = cJSON_CreateObject();
+
+	if (container)
+		*container++ = 0;
+	if (flags)
+		*flags++ = 0;
+	json_add_text(mount, "host", host, &init->failed);
+	json_add_text(mount, "container", container ? container : host,
+		      &init->failed);
+	if (flags && !strncmp(flags, "ro", 2))
+		json_add(mount, "read_only", cJSON_CreateTrue(), &init->failed);
+	json_add(init->mounts, NULL, mount, &init->failed);
+}
+
+/* "A=b"; "A": what the caller's environment has. */
+static void init_env(struct init *init, const char *value)
+{
+	owned_free char *name = strdup(value);
+	char *equals = name ? strchr(name, '=') : NULL;
+
+	if (equals)
+		*equals++ = 0;
+	json_add_text(init->env, name, equals ? equals : "", &init->failed);
+}
+
+static void init_entrypoint(struct init *init, const char *value)
+{
+	json_add(init->command, NULL, cJSON_CreateString(value), &init->failed);
+}
+
+static void init_cpus(struct init *init, const char *value)
+{
+	json_add_number(init->sweep, "cpus", strtod(value, NULL),
+			&init->failed);
+}
+
+/* Options of docker run. key: of the sweep, that has the value; put: what does
+ * with it instead; neither: it means nothing here. flag: it has no value.
+ */
+static const struct init_option {
+	const char *name, *letter, *key;
+	void (*put)(struct init *init, const char *value);
+	bool flag;
+} init_options[] = {
+	{ "--gpus", NULL, NULL, init_gpus, false },
+	{ "--volume", "-v", NULL, init_volume, false },
+	{ "--env", "-e", NULL, init_env, false },
+	{ "--entrypoint", NULL, NULL, init_entrypoint, false },
+	{ "--workdir", "-w", "workdir", NULL, false },
+	{ "--user", "-u", "user", NULL, false },
+	{ "--shm-size", NULL, "shm", NULL, false },
+	{ "--memory", "-m", "memory", NULL, false },
+	{ "--cpus", NULL, NULL, init_cpus, false },
+	{ "--network", NULL, "network", NULL, false },
+	{ "--net", NULL, "network", NULL, false },
+	{ "--ipc", NULL, "ipc", NULL, false },
+	{ "--name", NULL, "sweep", NULL, false },
+	{ "--hostname", "-h", NULL, NULL, false },
+	{ "--runtime", NULL, NULL, NULL, false },
+	{ "--rm", NULL, NULL, NULL, true },
+	{ "--interactive", "-i", NULL, NULL, true },
+	{ "--tty", "-t", NULL, NULL, true },
+	{ "-it", "-ti", NULL, NULL, true },
+	{ "--detach", "-d", NULL, NULL, true },
+	{ "--init", NULL, NULL, NULL, true },
+};
+
+static const struct init_option *init_find(const char *word, const char **value)
+{
+	size_t length = strcspn(word, "=");
+
+	*value = word[length] ? word + length + 1 : NULL;
+	for (size_t i = 0; i < sizeof(init_options) / sizeof(*init_options);
+	     i++) {
+		const struct init_option *option = &init_options[i];
+
+		if ((strlen(option->name) == length &&
+		     !strncmp(option->name, word, length)) ||
+		    (option->letter && !strcmp(option->letter, word)))
+			return option;
+	}
+	return NULL;
+}
+
+/* The options, up to the image, which words[*at] then is. */
+static int init_read_options(struct init *init, const struct cli *cli,
+			     size_t *at, struct error *err)
+{
+	for (; *at < cli->arg_count && cli->args[*at][0] == '-'; ++*at) {
+		const char *word = cli->args[*at], *value;
+		const struct init_option *option = init_find(word, &value);
+
+		if (!option)
+			return error_set(err, EINVAL,
+					 "init: no key of a sweep is known for "
+					 "%s; leave it out, and see "
+					 "regatta-sweep(5)",
+					 word);
+		if (!option->flag && !value && ++*at < cli->arg_count)
+			value = cli->args[*at];
+		if (!option->flag && !value)
+			return error_set(err, EINVAL, "init: %s has no value",
+					 word);
+		if (option->put)
+			option->put(init, value);
+		else if (option->key &&
+			 !cJSON_HasObjectItem(init->sweep, option->key))
+			init_text(init, option->key, value);
+	}
+	return *at < cli->arg_count
+		       ? 0
+		       : error_set(err, EINVAL, "init: the image is missing");
+}
+
+/* A key a line; JSON is YAML. */
+static int init_print(struct cli *cli, const cJSON *sweep, struct error *err)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach(item, sweep)
+	{
+		char *printed = cJSON_PrintUnformatted(item);
+
+		if (!printed)
+			return error_nomem(err, "init");
+		fprintf(cli->out, "%s: %s\n", item->string, printed);
+		cJSON_free(printed);
+	}
+	return 0;
+}
+
+static void init_add_list(struct init *init, const char *key, cJSON *list)
+{
+	if (cJSON_GetArraySize(list))
+		json_add(init->sweep, key, list, &init->failed);
+	else
+		cJSON_Delete(list);
+}
+
+static int init_command(struct cli *cli, struct error *err)
+{
+	owned(cJSON_Delete) cJSON *sweep = cJSON_CreateObject();
+	struct init init = { .sweep = sweep,
+			     .mounts = cJSON_CreateArray(),
+			     .env = cJSON_CreateObject(),
+			     .command = cJSON_CreateArray() };
+	size_t at = 0;
+	int rc;
+
+	while (at < cli->arg_count && (!strcmp(cli->args[at], "docker") ||
+				       !strcmp(cli->args[at], "podman") ||
+				       !strcmp(cli->args[at], "run")))
+		at++;
+	rc = init_read_options(&init, cli, &at, err);
+	if (rc == 0) {
+		if (!cJSON_HasObjectItem(sweep, "sweep"))
+			init_text(&init, "sweep", "first");
+		init_text(&init, "image", cli->args[at]);
+		while (++at < cli->arg_count)
+			init_entrypoint(&init, cli->args[at]);
+	}
+	/* Its name stands first. */
+	cJSON_InsertItemInArray(
+		sweep, 0,
+		cJSON_DetachItemFromObjectCaseSensitive(sweep, "sweep"));
+	init_add_list(&init, "command", init.command);
+	init_add_list(&init, "env", init.env);
+	init_add_list(&init, "mounts", init.mounts);
+	if (rc < 0)
+		return -1;
+	if (init.failed)
+		return error_nomem(err, "init");
+	return init_print(cli, sweep, err) < 0 ? -1 : EXIT_GOOD;
+}
+
+const struct command command_init = {
+	.name = "init",
+	.args = "-- docker run ...",
+	.min_args = 1,
+	.max_args = COMMAND_ARGS_MAX,
+	.options_size = sizeof(struct options),
+	.summary = "turn a docker run command into a sweep file",
+	.help = "Prints a sweep of one job that runs the same image and "
+		"command. Add a matrix, and ${name} where its values belong.",
+	.example = "regatta init -- docker run --gpus 2 -v /data:/data "
+		   "my/train:1 python train.py >first.yaml",
+	.fn = init_command,
+};
