@@ -58,7 +58,9 @@ void kernel_log_read(struct kernel_log *log, struct expression *match,
 		while ((line = strsep(&rest, "\n"))) {
 			char *said = strchr(line, ';');
 
-			if (*line == ' ' || !said++)
+			/* Above 7 is what a program wrote to /dev/kmsg. */
+			if (*line == ' ' || !said++ ||
+			    strtoul(line, NULL, 10) > 7)
 				continue;
 			if (expression_match(match, said, strlen(said),
 					     EXPRESSION_ANYWHERE, NULL) <= 0)
