@@ -35,7 +35,7 @@ for how in tmpfile removed mapped thread; do
 		"$how in the output" \
 		nameless /regatta/out 300 "$how" , sleep 600
 	ends "own-$how" 'limits.disk: the container wrote [0-9]+ MiB' \
-		"$how on its own disk" nameless / 100 "$how" , sleep 600
+		"$how on its own disk" nameless /etc 100 "$how" , sleep 600
 	ends "work-$how" 'limits.disk: the container wrote [0-9]+ MiB' \
 		"$how in its code tree" "workspace=$BED/code" \
 		nameless /workspace 100 "$how" , sleep 600
@@ -44,7 +44,7 @@ ends tree 'limits.files: the task made more than 3000 files' \
 	"files in its code tree" "workspace=$BED/code" \
 	files /workspace 3500 , sleep 600
 ends layer 'limits.files: the task made more than 3000 files' \
-	"files on its own disk" files /. 3500 , sleep 600
+	"files on its own disk" files /etc 3500 , sleep 600
 words=(folder /workspace/d) name=/workspace/d
 for ((i = 0; i < 270; i++)); do
 	name+=/d
@@ -55,7 +55,7 @@ ends deep 'limits.files: the task made more than 3000 files' \
 
 # Of a mount that the job asked for nothing counts, and small things are fine.
 must submit_tool mount retries=0 "workspace=$BED/code" \
-	nameless /host 300 tmpfile , nameless / 20 removed , \
+	nameless /host 300 tmpfile , nameless /etc 20 removed , \
 	nameless /regatta/out 20 mapped , files /workspace 500 , sleep 5
 must wait_job "$JOB" completed 60
 tap 0 "what is within the limits runs"

@@ -8,6 +8,9 @@
 need_root
 cluster_need
 must cluster_up 2
+# By its id, so that neither node is asked what the name means.
+TOOL_IMAGE=$(dk e1 image inspect -f '{{.Id}}' "$TOOL_IMAGE")
+TOOL_IMAGE=sha256:${TOOL_IMAGE#sha256:}
 ROUNDS=5
 variable=env-$RANDOM$RANDOM$RANDOM file=file-$RANDOM$RANDOM$RANDOM
 cat >"$BED/s.yaml" <<END
