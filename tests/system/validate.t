@@ -3,6 +3,8 @@
 # its own: a node with little processor time, one that computes something else, a slow
 # link between two good nodes, a node with a slow network.
 #
+# Longer: pairs of nodes, in all rounds
+#
 # VALIDATE_CLEAN=20 runs as many validations of good nodes (1), VALIDATE_KEEP=1 says
 # what each found.
 # shellcheck source=tests/system/lib.sh
@@ -192,17 +194,19 @@ cli node undrain n3 2>/dev/null
 
 # ---- pairs ----------------------------------------------------------------
 
-network_limit 8 4mbit
-must wire_slow 1 2 4mbit
-set_file pairs right --steps 6
-validate --all-pairs
-is "$code $(bad_ones)" "1 n1+n2 n8" \
-	"all pairs tell a slow node, and a slow link between two good ones"
-wire_cut 1
-validate
-is "$code $(bad_ones)" "1 n8" "five rounds tell the slow node"
-is "$(jq '.sweeps | length <= 5' "$REPORT")" true "or fewer"
-network_free 8
+if ((${REGATTA_LONG:-0})); then
+	network_limit 8 4mbit
+	must wire_slow 1 2 4mbit
+	set_file pairs right --steps 6
+	validate --all-pairs
+	is "$code $(bad_ones)" "1 n1+n2 n8" \
+		"all pairs tell a slow node, and a slow link between two good ones"
+	wire_cut 1
+	validate
+	is "$code $(bad_ones)" "1 n8" "five rounds tell the slow node"
+	is "$(jq '.sweeps | length <= 5' "$REPORT")" true "or fewer"
+	network_free 8
+fi
 
 ok 'cluster_clean' "nothing is left on the nodes"
 done_testing
