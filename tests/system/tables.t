@@ -72,7 +72,7 @@ is $rc 0 "pandas reads it" || diag "$err"
 pandas=$(sed 's/\.0*$//; s/ *$//' <<<"$out")
 like "$pandas" $'^16 12 24 3\n.*True True.*\nTrue\n' \
 	"numbers are numbers, times are times"
-like "$pandas" $'\nx, y\|say "z"\|ä;\t\'#\n' "and texts what they were"
+like "$pandas" $'\nx, y\|say "z"\|ä;\'\t\'#\n' "and texts what they were"
 like "$pandas" 'rank 0 exited with code 3' "and why a job failed"
 like "$pandas" $'\nrows gpt-nano$' "and what was run in each row"
 # What Grafana's sources of CSV (Infinity, CSV) ask of a table: RFC 4180 with a
