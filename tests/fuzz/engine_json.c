@@ -28,7 +28,7 @@ enum part {
 struct world {
 	sd_event *loop;
 	struct fake_engine *fake;
-	char host[64];
+	char host[80];
 	enum part part;
 	const uint8_t *data;
 	size_t size;
