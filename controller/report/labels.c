@@ -244,8 +244,8 @@ void labels_find(const void *first, size_t stride, size_t count,
 
 void labels_find_rows(const struct report_rows *rows, struct labels *labels)
 {
-	labels_find(&rows->items->info.cell, sizeof(*rows->items), rows->count,
-		    labels);
+	labels_find(rows->count ? &rows->items->info.cell : NULL,
+		    sizeof(*rows->items), rows->count, labels);
 }
 
 /* whole: implied words, too. */

@@ -170,6 +170,7 @@ static void test_site(void)
 	is(text(job, MAIN "image"), "lab/train:1", "what is there stays");
 	cJSON_Delete(job);
 	cJSON_Delete(site);
+	run.site = NULL;
 }
 
 static void test_owner(void)
