@@ -284,10 +284,11 @@ static void drop_tokens_for(struct access *access, const char *name)
 static bool last_operator(const struct access *access, const struct key *key)
 {
 	const struct key *other;
+	size_t at = 0;
 
 	if (key->role != ROLE_OPERATOR)
 		return false;
-	for (size_t i = 0; (other = keyring_at(access->keyring, i)); i++)
+	while ((other = keyring_next(access->keyring, &at)))
 		if (other->role == ROLE_OPERATOR &&
 		    strcmp(other->name, key->name) != 0)
 			return false;
@@ -479,8 +480,9 @@ static int tell_key(const struct key *key, const struct key_entry *entry,
 int access_keys(const struct access *access, access_key_fn *fn, void *arg)
 {
 	const struct key *key;
+	size_t at = 0;
 
-	for (size_t i = 0; (key = keyring_at(access->keyring, i)); i++)
+	while ((key = keyring_next(access->keyring, &at)))
 		if (key->role != ROLE_JOINER &&
 		    tell_key(key, key_entry_find(access, key->public), fn,
 			     arg) < 0)

@@ -54,8 +54,8 @@ uint64_t keyring_changes(struct keyring *keyring);
 /* Refuse all keys of that name for a while. */
 void keyring_ban(struct keyring *keyring, const char *name, uint64_t for_ms);
 
-/* Walk all keys, from index 0 to NULL. */
-const struct key *keyring_at(const struct keyring *keyring, size_t index);
+/* Walk all keys, from *at 0 to NULL. */
+const struct key *keyring_next(const struct keyring *keyring, size_t *at);
 
 /* Why the present file could not be read; "": it was read. */
 const char *keyring_problem(const struct keyring *keyring);

@@ -323,9 +323,71 @@ static void test_bans(void)
 	   "time does");
 }
 
+static size_t walk_count(const struct keyring *ring)
+{
+	size_t at = 0, count = 0;
+
+	while (keyring_next(ring, &at))
+		count++;
+	return count;
+}
+
+static void test_owner(void)
+{
+	owned(folder_clear) struct folder folder = { 0 };
+	owned(keyring_free) struct keyring *ring = NULL;
+	struct key keys[4];
+	struct error err;
+	uint64_t changes;
+
+	folder_init(&folder);
+	for (size_t i = 0; i < 4; i++)
+		key_generate(&keys[i], i < 2 ? "ann" : "bob", ROLE_VIEWER,
+			     NULL);
+	list_of(&folder, keys, 1);
+	ring = keyring_new(folder.file, NULL);
+	changes = keyring_changes(ring);
+	ok(keyring_admit(ring, "ann", ROLE_OPERATOR, keys[1].public, &err) ==
+			   0 &&
+		   !keyring_find(ring, keys[0].public) &&
+		   keyring_named(ring, "ann")->role == ROLE_OPERATOR &&
+		   walk_count(ring) == 1 && keyring_changes(ring) != changes,
+	   "the owner's key counts before the file's of its name");
+	keyring_forget(ring, keys[1].public);
+	ok(!keyring_find(ring, keys[1].public) &&
+		   keyring_find(ring, keys[0].public) && walk_count(ring) == 1,
+	   "without it the file's counts again");
+	keyring_ban(ring, "ann", 60000);
+	ok(keyring_succeed(ring, keys[0].public, keys[1].public, &err) == 0 &&
+		   keyring_known(ring, keys[0].public) &&
+		   keyring_find(ring, keys[1].public) &&
+		   !strcmp(keyring_named(ring, "ann")->public,
+			   keys[1].public) &&
+		   walk_count(ring) == 2,
+	   "a key of the file has a successor, and stays");
+	ok(!keyring_find(ring, keys[0].public), "as banned as it was");
+	ok(keyring_revoke(ring, keys[0].public, &err) == 0 &&
+		   !keyring_known(ring, keys[0].public) &&
+		   walk_count(ring) == 1,
+	   "until it is revoked");
+	keyring_forget(ring, keys[1].public);
+	ok(!keyring_named(ring, "ann") && walk_count(ring) == 0,
+	   "and the file does not bring it back");
+	list_of(&folder, keys + 1, 2);
+	keyring_admit(ring, "cay", ROLE_VIEWER, keys[2].public, NULL);
+	ok(!keyring_find(ring, keys[0].public) &&
+		   keyring_find(ring, keys[1].public) &&
+		   !strcmp(keyring_find(ring, keys[2].public)->name, "cay") &&
+		   !keyring_named(ring, "bob") && walk_count(ring) == 2,
+	   "a new list counts; a key has one name");
+	ok(keyring_admit(ring, "ann", ROLE_VIEWER, keys[0].public, &err) < 0 &&
+		   err.code == EACCES,
+	   "what is revoked is not added again");
+}
+
 int main(void)
 {
-	tap_begin(60);
+	tap_begin(68);
 	test_names();
 	test_path_like_a_key();
 	test_generate();
@@ -335,5 +397,6 @@ int main(void)
 	test_list_changes();
 	test_bad_lists();
 	test_bans();
+	test_owner();
 	return tap_done();
 }
