@@ -88,6 +88,11 @@ try gc
 try key rotate-controller --keep 30d
 try stacks "$steady"
 timeout 20 regatta stacks "$steady" >/dev/null 2>&1
+# Only regatta k8s sends it.
+note="{\"type\":\"note\",\"request\":1,\"job\":$steady,\"text\":\"x\"}"
+peer "$CLUSTER/viewer.key" "$hello" "$note"
+[[ $out =~ viewer\ may\ not\ ([a-z,\'\ ]+) ]] && tried+=("${BASH_REMATCH[1]}")
+peer "$CLUSTER/operator.key" "$hello" "$note"
 regatta user roles --format json >"$BED/roles"
 is "$(printf '%s\n' "${tried[@]}" | sort | tr '\n' ';')" \
 	"$(jq -r '.roles[] | select(.operator and (.viewer | not)) | .may' \

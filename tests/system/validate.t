@@ -3,7 +3,7 @@
 # its own: a node with little processor time, one that computes something else, a slow
 # link between two good nodes, a node with a slow network.
 #
-# Longer: pairs of nodes, in all rounds
+# Longer: a throttled node; pairs of nodes, in all rounds
 #
 # VALIDATE_CLEAN=20 runs as many validations of good nodes (1), VALIDATE_KEEP=1 says
 # what each found.
@@ -165,32 +165,41 @@ is $alarms 0 "of good nodes none is bad, whatever else the machine does"
 
 # ---- each -----------------------------------------------------------------
 
-processor_limit 3 30
+# What is slow shows beside nothing else only: not in a short run.
+slow=() bad=(n5) good="n1 n2 n3 n4 n6 n7 n8" drained=n5
+if ((${REGATTA_LONG:-0})); then
+	slow=(3) bad=(n3 n5) good="n1 n2 n4 n6 n7 n8" drained=n3
+fi
+for host in "${slow[@]}"; do
+	processor_limit "$host" 30
+done
 set_file each corpus --measure 100 --steps 20
 validate --drain --accept --nodes-file "$BED/good.txt" --junit "$BED/junit.xml" \
 	--html "$BED/page.html"
-is "$code $(bad_ones)" "1 n3 n5" \
-	"a throttled node and one that computes something else are bad"
+is "$code $(bad_ones)" "1 ${bad[*]}" \
+	"a node that computes something else is bad, and a throttled one"
 is "$(jq -r '.units[] | select(.name == "n5") | .checks[] |
 	select(.test == "losses") | .text' "$REPORT")" \
 	"losses differ from those of 7 of 8 like it, with one seed: it computes something else" \
 	"a wrong result is told by the majority"
-is "$(paste -sd' ' "$BED/good.txt")" "n1 n2 n4 n6 n7 n8" "the good ones are a file"
-ok 'grep -q "tests=\"8\" failures=\"2\"" "$BED/junit.xml"' "JUnit counts them"
+is "$(paste -sd' ' "$BED/good.txt")" "$good" "the good ones are a file"
+ok 'grep -q "tests=\"8\" failures=\"${#bad[@]}\"" "$BED/junit.xml"' "JUnit counts them"
 is "$(grep -o '<rect' "$BED/page.html" | wc -l)" $NODES "the page has a square of each"
-is "$(nodes_get '[.[] | select(.drained) | .name] | join(" ")')" n3 \
-	"of two bad ones one is drained: a tenth of all, rounded up"
+is "$(nodes_get '[.[] | select(.drained) | .name] | join(" ")')" $drained \
+	"at most a tenth of all is drained, rounded up"
 is "$(nodes_get '[.[] | select(.labels.accepted) | .name] | join(" ")')" \
-	"n1 n2 n4 n6 n7 n8" "good ones are accepted, bad ones not"
-processor_limit 3 -1
+	"$good" "good ones are accepted, bad ones not"
+for host in "${slow[@]}"; do
+	processor_limit "$host" -1
+done
 set_file each right --steps 2
-validate --nodes n3,n4
+validate --nodes $drained,n4
 is "$(jq -rc '[.units[].name], .notes' "$REPORT" | paste -sd' ')" \
-	'["n4"] ["n3 is drained: not measured"]' "a drained node is left out"
+	"[\"n4\"] [\"$drained is drained: not measured\"]" "a drained node is left out"
 is "$(cli report "$(jq '.sweeps[0]' "$REPORT")" --format json |
 	jq '.rows[0].provenance.accepted_ms > 0')" true \
 	"a result names when its node was accepted"
-cli node undrain n3 2>/dev/null
+cli node undrain $drained 2>/dev/null
 
 # ---- pairs ----------------------------------------------------------------
 
