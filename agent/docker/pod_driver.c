@@ -161,8 +161,8 @@ static int pod_image(struct pod_engine *engine, const char *name,
 	snprintf(reference, sizeof(reference), "%.*s", (int)size, name);
 	digest_init(&digest);
 	digest_add(&digest, reference, size);
-	memcpy(id, "sha256:", 7);
-	digest_hex(&digest, id + 7);
+	snprintf(id, sizeof(id), "sha256:");
+	digest_hex(&digest, id + strlen(id));
 	cJSON_AddStringToObject(answer, "Id", id);
 	cJSON_AddItemToArray(layers, cJSON_CreateString(reference));
 	if (strstr(reference, "@sha256:"))

@@ -83,8 +83,7 @@ static bool seal_losses(const struct seal_runs *runs, char *text, size_t size)
 			snprintf(text, size, "losses are not known");
 			return false;
 		}
-		if (memcmp(&loss->last, &first->last, sizeof(loss->last)) !=
-			    0 ||
+		if (loss->last != first->last ||
 		    (row->alignment && row->alignment->verdict &&
 		     !strcmp(row->alignment->verdict, "False"))) {
 			snprintf(text, size, "losses differ");

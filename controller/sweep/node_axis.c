@@ -165,6 +165,7 @@ static int axis_text(const struct sweep *sweep, const struct value *nodes,
 		     struct buffer *text, struct error *err)
 {
 	const struct value *list = value_at(nodes, 0);
+	const char *key;
 	size_t axis;
 
 	if (value_kind(nodes) == VALUE_LIST)
@@ -183,7 +184,9 @@ static int axis_text(const struct sweep *sweep, const struct value *nodes,
 		return value_invalid(nodes, err,
 				     "one of each: [...], pairs: [...], "
 				     "scale: [...]");
-	for (axis = 0; strcmp(axis_names[axis], value_key(nodes, 0)) != 0;)
+	key = value_key(nodes, 0);
+	for (axis = 0;
+	     key && axis < AXIS_SCALE && strcmp(axis_names[axis], key) != 0;)
 		axis++;
 	return axis == AXIS_SCALE ? axis_of_scale(sweep, list, text, err)
 				  : axis_of_names(list, axis, text, err);

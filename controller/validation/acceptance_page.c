@@ -55,22 +55,24 @@ static void page_strip(struct writer *to, const struct acceptance *of)
 	static const char *const colours[VERDICTS] = { NULL, "var(--c2)",
 						       "var(--c6)",
 						       "var(--bad)" };
-	size_t nodes = 0;
+	size_t nodes = 0, rows;
 
 	for (size_t i = 0; i < of->units_count; i++)
 		nodes += of->units[i].kind == UNIT_NODE;
+	rows = (nodes + 63) / 64;
 	writer_printf(to,
 		      "<h2>nodes</h2>\n<svg width=\"1024\" height=\"%.0f\">\n",
-		      16.0 * (double)((nodes + 63) / 64));
+		      16.0 * (double)rows);
 	for (size_t i = 0, at = 0; i < of->units_count; i++) {
 		const struct accepted_unit *unit = &of->units[i];
 		char title[ACCEPTANCE_WHY + 100], why[ACCEPTANCE_WHY];
+		size_t row = at / 64;
 
 		if (unit->kind != UNIT_NODE)
 			continue;
 		snprintf(title, sizeof(title), "%.60s: %s %s", unit->name,
 			 verdict_names[unit->verdict], unit_why(unit, why));
-		square_write(to, 16 * (double)(at % 64), 16 * (double)(at / 64),
+		square_write(to, 16 * (double)(at % 64), 16 * (double)row,
 			     colours[unit->verdict], title);
 		at++;
 	}

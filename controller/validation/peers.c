@@ -203,6 +203,7 @@ static void family_judge(struct peer_value **family, size_t count)
 {
 	bool differs = true;
 
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
 	qsort(family, count, sizeof(*family), chances_compare);
 	for (size_t i = 0; i < count; i++) {
 		differs = differs && family[i]->chance <=
@@ -220,10 +221,11 @@ static bool same_peers(const struct peer_value *a, const struct peer_value *b)
 int peers_judge(struct peer_value *values, size_t count, struct error *err)
 {
 	owned_free double *room = calloc(count + 1, sizeof(*room));
-	owned_free struct peer_value **family =
-		calloc(count + 1, sizeof(*family));
+	owned_free struct peer_value **family = NULL;
 	size_t known = 0;
 
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
+	family = calloc(count + 1, sizeof(*family));
 	if (!room || !family)
 		return error_nomem(err, "validation");
 	qsort(values, count, sizeof(*values), peer_values_compare);

@@ -41,10 +41,10 @@ struct peer_value {
 	const char *test;
 	double value;
 	double threshold; /* a share of the median */
+	size_t number;    /* for the caller; SIZE_MAX in new values */
 	bool less;        /* a smaller value is better */
 	bool pair;        /* of two nodes: slow ones are no heap of their own,
 			     a node is in many */
-	size_t number;    /* for the caller; SIZE_MAX in new values */
 	/* Set by peers_judge(): */
 	enum verdict verdict;
 	double median;    /* of its peers */

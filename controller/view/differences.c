@@ -42,9 +42,10 @@ static void differences_put(struct table *table, const cJSON *value)
 {
 	char *printed = NULL;
 
-	if (cJSON_IsString(value)) {
-		table_cell(table, PLAIN, "%.*s", SHOWN_BYTES,
-			   value->valuestring);
+	const char *text = cJSON_GetStringValue(value);
+
+	if (text) {
+		table_cell(table, PLAIN, "%.*s", SHOWN_BYTES, text);
 	} else if (!value || cJSON_IsNull(value)) {
 		table_cell(table, FAINT, "-");
 	} else {

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SIDE 384                      /* of the matrices */
+#define SIDE 384UL                    /* of the matrices */
 #define COPY_BYTES ((size_t)64 << 20) /* more than caches hold */
 #define WRITE_BYTES ((size_t)4 << 20) /* between two syncs */
 #define FILE_BYTES ((size_t)64 << 20) /* written over again from there */
@@ -46,14 +46,14 @@ static double measure_compute(double seconds, float *room)
 
 static double measure_memory(double seconds, char *from, char *to)
 {
-	double begun = measure_seconds(), now = begun, done = 0;
+	double begun, now, done = 0;
 
 	memset(from, 1, COPY_BYTES);
 	memset(to, 2, COPY_BYTES);
 	begun = now = measure_seconds();
 	while (now < begun + seconds) {
 		memcpy(to, from, COPY_BYTES);
-		from[(size_t)to[COPY_BYTES / 2]]++; /* the copy is needed */
+		from[0] = to[COPY_BYTES / 2]; /* the copy is needed */
 		done += COPY_BYTES;
 		now = measure_seconds();
 	}

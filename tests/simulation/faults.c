@@ -170,7 +170,7 @@ static void submit_race(struct world *world)
 			return;
 		}
 	}
-	world->submitted += 2 * (uint32_t)(end - first);
+	world->submitted += 2 * (end - first);
 	if (first < SIM_KINDS)
 		world->kinds[first] = KIND_RACE;
 }

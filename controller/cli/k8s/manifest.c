@@ -161,12 +161,15 @@ static int manifest_main(cJSON *list, const struct manifest_run *run,
 static void manifest_agent(cJSON *list, const struct manifest_run *run,
 			   const struct job_spec *spec)
 {
+	static const char token[] = "/keys/" MANIFEST_TOKEN;
+	static const char engine[] = "pod:" SHARED;
+	static const char state[] = SHARED "/state";
 	char devices[16];
 	const char *const words[] = {
 		"regatta-agent",
 		"join",
 		"--token-file",
-		"/keys/" MANIFEST_TOKEN,
+		token,
 		"--name",
 		"$(POD)",
 		"--config",
@@ -176,9 +179,9 @@ static void manifest_agent(cJSON *list, const struct manifest_run *run,
 		"--exec",
 		"--",
 		"--engine",
-		"pod:" SHARED,
+		engine,
 		"--state",
-		SHARED "/state",
+		state,
 		"--cluster",
 		run->cluster,
 		"--vendor",

@@ -534,12 +534,11 @@ static void pods_notice(void *arg, const char *text)
 static int pods_remove_all(struct pods *pods, struct error *err)
 {
 	owned(buffer_clear) struct buffer text = { 0 };
+	static const char end[] = "--timeout=" END_S;
 	char label[128];
-	const char *const words[] = {
-		"delete", "jobs,secrets",         "-l",
-		label,    "--cascade=foreground", "--timeout=" END_S,
-		NULL
-	};
+	const char *const words[] = { "delete", "jobs,secrets",         "-l",
+				      label,    "--cascade=foreground", end,
+				      NULL };
 
 	snprintf(label, sizeof(label), MANIFEST_RUN "=%s", pods->run.cluster);
 	return kubectl_run(&pods->kubectl, words, &text, err);
