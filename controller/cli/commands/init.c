@@ -222,7 +222,8 @@ const struct command command_init = {
 	.summary = "turn a docker run command into a sweep file",
 	.help = "Prints a sweep of one job that runs the same image and "
 		"command. Add a matrix, and ${name} where its values belong.",
-	.example = "regatta init -- docker run --gpus 2 -v /data:/data my/train:1 "
-		   ">first.yaml",
+	.example =
+		"regatta init -- docker run --gpus 2 -v /data:/data my/train:1 "
+		">first.yaml",
 	.fn = init_command,
 };
