@@ -162,6 +162,7 @@ refused()
 	cat "$BED"/page* | finds "viewer4 used more processor time"
 }
 wait_for refused 20 >/dev/null
+# shellcheck disable=SC2034 # in conditions
 spent=$(($(processor) - used)) elapsed=$((($(date +%s%N) - begun) / 1000000))
 for i in {1..16}; do
 	end "browser$i"

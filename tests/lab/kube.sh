@@ -61,6 +61,7 @@ kube_regatta()
 }
 kube_user()
 {
+	# shellcheck disable=SC2153 # of lib.sh
 	local role=$ROOT/controller/cli/regatta-k8s.7 token
 	kube create namespace "$1" >&2 || return
 	kube create serviceaccount guest -n "$1" >&2
