@@ -70,7 +70,7 @@ tree copy
 must wait_job "$JOB" running 60
 touch "$BED/host/copy/go"
 must wait_for '[[ -e $spool/out/exit.json ]]' 60
-must wait_for 'log_of cluster/agent1 | grep -q "task ended job=$JOB " ||
+must wait_for 'log_of cluster/agent1 | finds "task ended job=$JOB " ||
 	(($(du -sm "$CLUSTER/n1/content" 2>/dev/null | cut -f1) > MIB + 20))' 60
 must agent_kill 1
 must agent_up 1

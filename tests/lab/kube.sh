@@ -69,7 +69,7 @@ kube_user()
 		sed "s/namespace: bench/namespace: $1/" | kube apply -f - >&2
 	kube create rolebinding guest -n "$1" --role=regatta \
 		--serviceaccount="$1:guest" >&2 || return
-	wait_for "kube get sa guest -n $1 -o jsonpath='{.secrets[0].name}' | grep -q ." 20
+	wait_for "kube get sa guest -n $1 -o jsonpath='{.secrets[0].name}' | finds ." 20
 	token=$(kube get secret -n "$1" -o jsonpath='{.data.token}' \
 		"$(kube get sa guest -n "$1" -o 'jsonpath={.secrets[0].name}')" |
 		base64 -d)
