@@ -21,15 +21,21 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define BLOCK 1000    /* jobs of one sweep */
-#define MEASURED 3000 /* jobs; with QUICK=1 those of one sweep */
-#define STEP 20       /* copies in one transaction */
+#define BLOCK 1000      /* jobs of one sweep */
+#define QUICK_BLOCK 100 /* with QUICK=1 */
+#define MEASURED 3000   /* jobs; with QUICK=1 those of one sweep */
+#define STEP 20         /* copies in one transaction */
 #define NODES_S 60
 #define SWEEP_S 300
 
+static unsigned int block(void)
+{
+	return is_quick() ? QUICK_BLOCK : BLOCK;
+}
+
 static unsigned int measured(void)
 {
-	return is_quick() ? BLOCK : MEASURED;
+	return is_quick() ? block() : MEASURED;
 }
 
 static int run_sweep(struct person *person, unsigned int jobs,
@@ -41,9 +47,9 @@ static int run_sweep(struct person *person, unsigned int jobs,
 			  "sweep: bench\nimage: bench/none:1\nnetwork: none\n"
 			  "command: [/tool, exit, \"0\", \"${i}\"]\n"
 			  "repeat: %d\nmatrix:\n  i: [0",
-			  BLOCK);
+			  block());
 
-	for (unsigned int i = 1; i < jobs / BLOCK; i++)
+	for (unsigned int i = 1; i < jobs / block(); i++)
 		at += snprintf(text + at, sizeof(text) - (size_t)at, ", %u", i);
 	snprintf(text + at, sizeof(text) - (size_t)at, "]\n");
 	return person_submit(person, text, &submitted, err) < 0
@@ -51,7 +57,7 @@ static int run_sweep(struct person *person, unsigned int jobs,
 		       : person_wait(person, &submitted, SWEEP_S, err);
 }
 
-/* Copies of the rows of sweep 1 and its jobs, 1 to BLOCK, behind all others.
+/* Copies of the rows of sweep 1 and its jobs, 1 to block(), behind all others.
  * ?1: how many. Their keys differ, as those of other cells do.
  */
 /* clang-format off */
@@ -146,7 +152,7 @@ static int fill(const struct site *site, sqlite3_int64 copies,
 static void report(const struct site *site, unsigned long finished,
 		   double cpu_us, double once_us)
 {
-	double jobs = (double)(finished + BLOCK + measured()); /* by now */
+	double jobs = (double)(finished + block() + measured()); /* by now */
 	cJSON *line = result_new("history", "regatta");
 	char path[PATH_MAX];
 	struct stat st = { 0 };
@@ -187,7 +193,7 @@ static int measure(struct crowd *crowd, unsigned long finished, bool join,
 	    (join ? crowd_join(crowd, person, err)
 		  : person_wait_nodes(person, site->agents_count, NODES_S,
 				      err)) < 0 ||
-	    run_sweep(person, BLOCK, err) < 0)
+	    run_sweep(person, block(), err) < 0)
 		return -1;
 	cpu = process_cpu_s(site->controller);
 	if (run_sweep(person, measured(), err) < 0)
@@ -210,12 +216,12 @@ static int measure_all(struct crowd *crowd, struct error *err)
 		unsigned long want = is_quick() ? sizes[i] / 20 : sizes[i];
 
 		if (i && come_back(crowd->site,
-				   (sqlite3_int64)(want - finished) / BLOCK,
+				   (sqlite3_int64)(want - finished) / block(),
 				   err) < 0)
 			return -1;
-		if (measure(crowd, i ? want : BLOCK, !i, &once_us, err) < 0)
+		if (measure(crowd, i ? want : block(), !i, &once_us, err) < 0)
 			return -1;
-		finished = (i ? want : 0) + BLOCK + measured();
+		finished = (i ? want : 0) + block() + measured();
 	}
 	return 0;
 }
