@@ -460,6 +460,7 @@ static int say_end(const struct race_found *found, enum racer_end end,
 static int say_cost(const struct race_found *found, struct strings *lines,
 		    struct error *err)
 {
+	double saved_h = found->matrix_h - found->spent_h;
 	char line[LINE_BYTES];
 	size_t used = 0;
 
@@ -467,9 +468,10 @@ static int say_cost(const struct race_found *found, struct strings *lines,
 	if (race_is_over(found) && found->matrix_h > 0)
 		line_add(line, &used,
 			 "; all cells with repeat: %u take about %.3g, so the "
-			 "race saved %.3g",
+			 "race %s %.3g",
 			 found->rules.repeat, found->matrix_h,
-			 found->matrix_h - found->spent_h);
+			 saved_h < 0 ? "took more, by" : "saved",
+			 fabs(saved_h));
 	if (isfinite(found->verdict.differ))
 		line_add(line, &used,
 			 "; heats and full runs differ by up to %.2g %%, and "
