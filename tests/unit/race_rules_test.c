@@ -4,7 +4,8 @@
  * The noise is that of 123 groups of equal runs in the logs of MLPerf training
  * v3.1 to v5.1: the spread between runs is 0.14 % at the median and 0.49 % at
  * the 90th percentile; single steps differ by 1.5 to 3 %, and the first ones
- * are slow.
+ * are slow. In rough noise runs differ by 2 %, and one of a hundred is on a
+ * node that is 8 % slower.
  */
 #include "controller/race/race_rules.h"
 
@@ -322,11 +323,14 @@ struct noise {
 	const char *name;
 	double run, step, correlation, slow;
 	double bias, common; /* of heats: between cells, and of all */
+	double bad;          /* runs on a node that is 8 % slower */
+	bool rough;          /* the bound alone is promised */
 };
 
 static const struct noise noises[] = {
-	{ "quiet", 0.0014, 0.015, 0.5, 0.01, 0.003, -0.01 },
-	{ "usual", 0.005, 0.020, 0.7, 0.02, 0.010, -0.03 },
+	{ "quiet", 0.0014, 0.015, 0.5, 0.01, 0.003, -0.01, 0, false },
+	{ "usual", 0.005, 0.020, 0.7, 0.02, 0.010, -0.03, 0, false },
+	{ "rough", 0.020, 0.030, 0.7, 0.04, 0.010, -0.03, 0.01, true },
 };
 
 struct layout {
@@ -417,11 +421,18 @@ static double middle_of(double *values, size_t n)
 	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
+/* How much longer a run takes than its layout does on the average. */
+static double run_factor(const struct noise *noise)
+{
+	return exp(gauss(noise->run)) *
+	       (noise->bad > 0 && uniform() < noise->bad ? 1.08 : 1);
+}
+
 /* A heat: its cost, and what is read from its log. */
 static void heat_run(const struct layout *layout, const struct noise *noise,
 		     double best_s, struct race_cell *cell)
 {
-	double time = layout->step_s * exp(gauss(noise->run)) *
+	double time = layout->step_s * run_factor(noise) *
 		      (1 + noise->common + layout->bias);
 	double steps[HEAT_STEPS], far[HEAT_STEPS], off = gauss(noise->step);
 	double fastest = INFINITY, middle;
@@ -456,7 +467,7 @@ static double full_time(const struct layout *layout, const struct noise *noise)
 		       sqrt((1 + noise->correlation) /
 			    (1 - noise->correlation) / STEPS);
 
-	return layout->step_s * exp(gauss(noise->run)) * (1 + gauss(steps));
+	return layout->step_s * run_factor(noise) * (1 + gauss(steps));
 }
 
 struct tally {
@@ -547,7 +558,7 @@ static void test_races(const struct noise *noise)
 		space_make(&space, number);
 		for (size_t i = 0; i < RACES; i++)
 			race_run_one(&space, noise, &tally);
-		ok(tally.search_s * 5 <= tally.matrix_s &&
+		ok((noise->rough || tally.search_s * 5 <= tally.matrix_s) &&
 			   tally.lied * 100 <= tally.races * 6 &&
 			   !tally.pruned_running,
 		   "%s noise, space %d: search %.1f times cheaper than the "
@@ -557,7 +568,8 @@ static void test_races(const struct noise *noise)
 		   tally.lied, tally.races);
 		tally_add(&all, &tally);
 	}
-	ok(all.wrong * 100 <= all.races && all.oom_run * 4 <= all.oom,
+	ok((noise->rough || all.wrong * 100 <= all.races) &&
+		   all.oom_run * 4 <= all.oom,
 	   "%s noise: search %.1f times cheaper, %.2f %% of winners more than "
 	   "1 %% off, %.0f %% of what runs out of memory ran",
 	   noise->name, all.matrix_s / all.search_s,
