@@ -186,7 +186,7 @@ static void make_failures(struct buffer *log, size_t bytes)
 		if (buffer_printf(
 			    log, NULL,
 			    "[rank%d]: Traceback (most recent call last):\n"
-			    "[rank%d]:   File \"/work/train.py\", line %d, in "
+			    "[rank%d]:   File \"/app/train.py\", line %d, in "
 			    "train\n"
 			    "[rank%d]:     loss = model(batch)\n"
 			    "[rank%d]: RuntimeError: CUDA error: step %d met "
