@@ -15,9 +15,9 @@ const char *const verdict_names[VERDICTS + 1] = { "", "good", "suspect", "bad",
 #define MAD_SCALE 1.4826
 /* Tools print few digits: a deviation below this share is taken as this. */
 #define DEVIATION_LEAST 0.001
-#define NEAR_DEVIATIONS 5  /* what is farther, is no noise */
-#define AGAIN_DEVIATIONS 3 /* of a second measurement, at least */
-#define VALUE_LEAST 1e-9   /* a smaller share of the median is this one */
+#define NEAR_DEVIATIONS 5   /* what is farther, is no noise */
+#define AGAIN_CHANCE 0.0008 /* of a second measurement, at most */
+#define VALUE_LEAST 1e-9    /* a smaller share of the median is this one */
 /* Two heaps: each of at least so many, and so far from each other in units of
  * the wider one.
  */
@@ -122,6 +122,60 @@ static double t_chance(double t, double freedom)
 	return t > 0 ? erfc(z / M_SQRT2) / 2 : 1;
 }
 
+/* Worse than the median: above 0, by the logarithm. */
+static double peer_badness(const struct peer_value *of, double median)
+{
+	double distance = peer_distance(of->value, median);
+
+	return of->less ? distance : -distance;
+}
+
+static void heap_compare(struct peer_value *of, double median, size_t count)
+{
+	double worse = of->less ? of->value - median : median - of->value;
+
+	of->median = median;
+	of->peers = count;
+	of->worse = median > 0 ? worse / median : 0;
+}
+
+/* In a small heap a few slow ones are much of the deviation, which hides them.
+ * So each of the worst third is compared with those that are better than it
+ * only (as Rosner, 1983, on one side). If one differs from these, those that
+ * are worse than it do, too. Sets chances and deviations of sorted values.
+ */
+static void heap_trim(struct peer_value *values, size_t count, double median)
+{
+	size_t most = count / 3;
+	double sum = 0, squares = 0, least = 1, deviation = NAN;
+
+	for (size_t i = 0; i < count; i++) { /* the best one first */
+		struct peer_value *of =
+			&values[values->less ? i : count - 1 - i];
+		double badness = peer_badness(of, median), n = (double)i;
+		double mean = i ? sum / n : 0;
+		double near, chance;
+
+		of->chance = 1;
+		if (i >= count - most) {
+			near = fmax(DEVIATION_LEAST,
+				    sqrt(fmax(squares - n * mean * mean, 0) /
+					 (n - 1)));
+			chance = t_chance((badness - mean) / near /
+						  sqrt(1 + 1 / n),
+					  n - 1);
+			if (chance < least) {
+				least = chance;
+				deviation = near;
+			}
+			of->chance = least;
+			of->deviation = deviation;
+		}
+		sum += badness;
+		squares += badness * badness;
+	}
+}
+
 /* Judge a heap: sorted values of one test and group. The family is not looked
  * at yet: `verdict` says whether a value is practically worse.
  */
@@ -132,24 +186,20 @@ static void heap_judge(struct peer_value *values, size_t count, double *room)
 
 	for (size_t i = 0; i < count; i++) {
 		struct peer_value *of = &values[i];
-		double distance = peer_distance(of->value, median);
-		double worse =
-			of->less ? of->value - median : median - of->value;
 
-		of->median = median;
-		of->peers = count;
-		of->worse = median > 0 ? worse / median : 0;
-		of->deviation = count < PEERS_LEAST ? NAN : spread.deviation;
+		heap_compare(of, median, count);
+		of->deviation = spread.deviation;
 		of->chance =
-			count < PEERS_LEAST
-				? NAN
-				: t_chance((of->less ? distance : -distance) /
-						   spread.deviation,
-					   spread.freedom);
+			t_chance(peer_badness(of, median) / spread.deviation,
+				 spread.freedom);
 		of->verdict = count > 1 && of->worse >= of->threshold
 				      ? VERDICT_SUSPECT
 				      : VERDICT_GOOD;
 	}
+	if (count < PEERS_MANY)
+		heap_trim(values, count, median);
+	for (size_t i = 0; i < count && count < PEERS_LEAST; i++)
+		values[i].deviation = values[i].chance = NAN;
 }
 
 /* Where the second heap of sorted values begins; count: there is one heap. */
@@ -173,6 +223,26 @@ static size_t heaps_split(const struct peer_value *values, size_t count,
 	return gap >= HEAP_DISTANCE * wider * fabs(median) ? at : count;
 }
 
+/* A few that are slower than more others are no kind of their own: suspect. */
+static void heap_doubt(struct peer_value *values, size_t split, size_t count,
+		       double *room)
+{
+	bool less = values->less;
+	size_t slow = less ? count - split : split;
+	struct peer_value *from = less ? values + split : values;
+	struct peer_value *others = less ? values : values + split;
+	double deviation, median = others->median;
+
+	if (slow >= PEERS_LEAST || 2 * slow >= count)
+		return;
+	deviation = heap_spread(others, count - slow, room).deviation;
+	for (size_t i = 0; i < slow; i++) {
+		heap_compare(&from[i], median, count - slow);
+		from[i].deviation = deviation;
+		from[i].verdict = VERDICT_SUSPECT;
+	}
+}
+
 static void group_judge(struct peer_value *values, size_t count, double *room)
 {
 	size_t split = heaps_split(values, count, room);
@@ -188,6 +258,7 @@ static void group_judge(struct peer_value *values, size_t count, double *room)
 		if (isnan(values[i].chance))
 			values[i].verdict = VERDICT_GOOD;
 	}
+	heap_doubt(values, split, count, room);
 }
 
 static int chances_compare(const void *a, const void *b)
@@ -244,17 +315,16 @@ int peers_judge(struct peer_value *values, size_t count, struct error *err)
 
 void peers_confirm(struct peer_value *value, double second)
 {
+	struct peer_value again = { .value = second, .less = value->less };
 	double worse =
 		value->less ? second - value->median : value->median - second;
-
-	double distance = peer_distance(second, value->median);
 
 	if (value->verdict == VERDICT_GOOD)
 		return;
 	if (worse < value->threshold * value->median ||
 	    (isfinite(value->deviation) &&
-	     (value->less ? distance : -distance) <
-		     AGAIN_DEVIATIONS * value->deviation))
+	     t_chance(peer_badness(&again, value->median) / value->deviation,
+		      (double)value->peers - 1) > AGAIN_CHANCE))
 		value->verdict = VERDICT_GOOD;
 	else if (isfinite(value->chance))
 		value->verdict = VERDICT_BAD;

@@ -10,9 +10,11 @@
  * good unit of it differs by chance is at most PEERS_ERROR.
  *
  * With fewer than PEERS_LEAST values a deviation cannot be known from them, and
- * only the practical part counts: such a unit is suspect, never bad. If the
- * values of a group stand in two heaps, each is judged against its own, and a
- * heap of fewer than PEERS_LEAST is only told.
+ * only the practical part counts: such a unit is suspect, never bad. Below
+ * PEERS_MANY the slowest ones do not count for the deviation of the others. If
+ * the values of a group stand in two heaps, each is judged against its own; a
+ * heap of fewer than PEERS_LEAST is only told, and suspect if it is the slower
+ * and smaller one.
  *
  * A unit that differs is suspect; one that differs in a second measurement,
  * too, is bad. Pure.
@@ -27,6 +29,7 @@
 #include <stddef.h>
 
 #define PEERS_LEAST 8
+#define PEERS_MANY 64 /* a few slow ones do not change their deviation */
 #define PEERS_ERROR 0.01
 #define PEERS_COMPUTE 0.05 /* thresholds */
 #define PEERS_NETWORK 0.10

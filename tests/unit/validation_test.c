@@ -69,6 +69,11 @@ static void test_by_hand(void)
 	static const double heaps[] = {
 		50, 100, 101, 99, 100, 50.2, 49.8, 50.1
 	};
+	static const double slow_heap[] = { 90,  100,  101,   99,
+					    100, 90.2, 100.2, 90.1 };
+	static const double masked[] = {
+		90, 91, 100, 101, 99, 100.5, 100, 99.5
+	};
 	static const double alone[] = { 80 };
 	struct peer_value first;
 
@@ -96,6 +101,17 @@ static void test_by_hand(void)
 	ok(first.verdict == VERDICT_GOOD && first.others == 4 &&
 		   first.other_median == 100,
 	   "two heaps are told, and judged for themselves");
+	first = first_of(slow_heap, 8);
+	ok(first.verdict == VERDICT_SUSPECT && first.peers == 5 &&
+		   isnan(first.chance),
+	   "three slower than five others are told, and suspect");
+	peers_confirm(&first, 90);
+	ok(first.verdict == VERDICT_SUSPECT, "still after a second time");
+	peers_confirm(&first, 99);
+	ok(first.verdict == VERDICT_GOOD, "but not if that is like the others");
+	first = first_of(masked, 8);
+	ok(first.verdict == VERDICT_SUSPECT && first.chance < PEERS_ERROR,
+	   "two slow ones do not hide each other (chance %.2g)", first.chance);
 	first = first_of(alone, 1);
 	ok(first.verdict == VERDICT_GOOD, "a node alone is not judged");
 	ok(test_threshold("net_mib_per_s") == PEERS_NETWORK &&
@@ -167,8 +183,15 @@ static void test_quick(void)
 		quick_simulate(8, 20, 0.01, &small);
 	counts_print("quick, 8 nodes, noise 1 %", &small);
 	ok(small.alarms <= small.good / 1000 &&
-		   small.found >= 0.8 * (double)small.bad,
-	   "of 8 nodes, too, and there 80 %% are found");
+		   small.found >= 0.95 * (double)small.bad,
+	   "of 8 nodes, too");
+	small = (struct counts){ 0 };
+	for (int i = 0; i < 2500; i++)
+		quick_simulate(16, 20, 0.01, &small);
+	counts_print("quick, 16 nodes, noise 1 %", &small);
+	ok(small.alarms <= small.good / 1000 &&
+		   small.found >= 0.95 * (double)small.bad,
+	   "of 16 nodes, too");
 	small = (struct counts){ .bad = 1, .found = 1 };
 	for (int i = 0; i < 5000; i++)
 		quick_simulate(8, 1000000, 0.04, &small);
