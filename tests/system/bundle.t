@@ -15,6 +15,7 @@ cat >a.yaml <<'END'
 sweep: nightly
 framework: cpu
 steps: 20
+collect: [/etc/hostname]
 matrix: {batch.micro: [1, 2]}
 END
 run regatta run a.yaml --state first
@@ -56,6 +57,14 @@ done
 is "$(sha256sum <in/report.json | cut -d' ' -f1)" \
 	"$(jq -r '.files[] | select(.path == "report.json").sha256' in/manifest.json)" \
 	"the manifest has the hashes"
+run regatta bundle --state first --files -o whole.tar.zst
+is $rc 0 "another one has the collected files"
+mkdir whole && zstd -dqc whole.tar.zst | tar -C whole -x
+like "$(tar -xOf whole/files/2/0/0-hostname.tar)" '^[[:alnum:].-]+$' \
+	"each path as it was collected"
+ok '[[ ! -e in/files ]]' "which the first one has not"
+run regatta verify whole.tar.zst --signer "$signer"
+is $rc 0 "and it is read like any other"
 
 # Away from all that, there is no run and no controller.
 mkdir far && cp nightly.tar.zst far && cd far || exit 1

@@ -1,5 +1,6 @@
 /* bundle.c - bundle: writes a sweep into one signed file.
  */
+#include "controller/cli/blob_transfer.h"
 #include "controller/cli/command.h"
 #include "controller/cli/commands/bundle_file.h"
 #include "controller/cli/commands/fetch.h"
@@ -13,6 +14,7 @@
 #include "protocol/base/digest.h"
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"
+#include "protocol/message/reply_logs.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -28,10 +30,12 @@
 struct bundle_options {
 	struct options common;
 	const char *output;
+	bool files;
 };
 
 struct bundle_writer {
 	struct cli *cli;
+	bool collected; /* files, too */
 	struct client *client;
 	char folder[PATH_MAX]; /* where the file will be */
 	struct archive *out;
@@ -179,6 +183,48 @@ static int writer_add_stream(struct bundle_writer *writer,
 				  : error_set(err, why.code, "%s", why.text);
 }
 
+/* Collected files. What was removed meanwhile is left out. */
+
+static int writer_add_file(struct bundle_writer *writer, uint64_t job,
+			   const struct file_info *file, size_t index,
+			   struct error *err)
+{
+	char name[PATH_MAX], path[PATH_MAX];
+	struct error why;
+	owned_fd int fd = -1;
+
+	files_choose(file->path, NULL, name, sizeof(name));
+	if (file_path(path, err, "files/%llu/%u/%zu-%s.tar",
+		      (unsigned long long)job, file->rank, index, name) < 0)
+		return -1;
+	fd = fetch_temporary(writer->folder, err);
+	if (fd < 0)
+		return -1;
+	if (blob_transfer_get(writer->client, job, file->content, fd, NULL,
+			      NULL, &why) == 0)
+		return writer_copy(writer, fd, path, err);
+	return why.code == ENOENT
+		       ? 0
+		       : error_set(err, why.code, "%s: %s", path, why.text);
+}
+
+static int writer_add_files(struct bundle_writer *writer, uint64_t job,
+			    struct error *err)
+{
+	struct message_query query = { .what = QUERY_FILES, .id = job };
+	owned(answer_clear) struct answer answer = { 0 };
+	const struct reply_files *reply;
+
+	if (client_query(writer->client, &query, &answer, err) < 0)
+		return -1;
+	reply = answer.reply;
+	for (size_t i = 0; i < reply->files_count; i++)
+		if (reply->files[i].content &&
+		    writer_add_file(writer, job, &reply->files[i], i, err) < 0)
+			return -1;
+	return 0;
+}
+
 /* A variable of this name would show its value. */
 static int check_variables(const struct job_info *job, struct error *err)
 {
@@ -225,7 +271,7 @@ static int writer_add_job(struct bundle_writer *writer, uint64_t id, bool check,
 		if (writer_add_stream(writer, job, samples, err) < 0)
 			return -1;
 	}
-	return 0;
+	return writer->collected ? writer_add_files(writer, id, err) : 0;
 }
 
 /* check: only look whether the jobs may be shown. */
@@ -355,9 +401,12 @@ static int bundle_command(struct cli *cli, struct error *err)
 {
 	owned(session_clear) struct session session = { 0 };
 	owned(interrupts_clear) struct interrupts interrupts = { 0 };
-	owned(bundle_writer_clear) struct bundle_writer writer = { .cli = cli };
-	const char *output =
-		((const struct bundle_options *)cli->given)->output;
+	const struct bundle_options *given = cli->given;
+	owned(bundle_writer_clear) struct bundle_writer writer = {
+		.cli = cli,
+		.collected = given->files,
+	};
+	const char *output = given->output;
 	char path[PATH_MAX], part[PATH_MAX], signer[65] = "";
 	uint64_t sweep = 0;
 
@@ -396,6 +445,8 @@ static int bundle_command(struct cli *cli, struct error *err)
 static const struct option_rule rules[] = {
 	{ OPTION(bundle_options, "output", 'o', OPTION_TEXT, output, "FILE"),
 	  .help = "the file (sweep-N.tar.zst)" },
+	{ OPTION(bundle_options, "files", 0, OPTION_FLAG, files, NULL),
+	  .help = "with the collected files of its jobs" },
 	OPTION_STATE,
 	{ 0 },
 };

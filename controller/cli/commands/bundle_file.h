@@ -8,6 +8,8 @@
  *			digests of the images in their provenance
  *	logs/JOB/ATTEMPT/STREAM
  *			output of ranks, followed files, samples
+ *	files/JOB/NODE/INDEX-NAME.tar
+ *			a collected path of this last name, if it was asked for
  *	manifest.json	struct bundle_manifest: what is before it
  *	signature.json	struct reply_sign: the controller's statement about the
  *			manifest (controller/access/statement.h)
