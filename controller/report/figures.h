@@ -75,8 +75,7 @@ enum figure_use {
 	DROPPED,    /* which a narrow terminal leaves out, least important 1 */
 	IN_CHART,   /* bars of all cells */
 	AS_SUBJECT, /* what was run: above a table */
-	AS_FACT,    /* on what it ran: on a page */
-	AS_ORIGIN,  /* below a Markdown table */
+	AS_FACT,    /* on what it ran: the same */
 	FIGURE_USES
 };
 
@@ -118,7 +117,7 @@ struct report_figure {
 	bool spread;   /* on a chart: with the spread of the steps */
 
 	uint8_t place[FIGURE_USES]; /* 0: not used there */
-	const char *title;          /* of a column, or among the origins */
+	const char *title;          /* of a column */
 	const char *format;         /* of a number; NULL: a text */
 	double scale;               /* shown = value * scale; 0: as it is */
 	const char *label;          /* as subject or fact */

@@ -14,6 +14,7 @@
 #define CELLS_MAX 100 /* with more cells, no word is left out */
 #define VALUES_MAX 4
 #define LIST_MAX 12
+#define FACT_BYTES 200 /* a reference with its digest is whole */
 #define VALUE_BYTES 60 /* of one value */
 
 size_t labels_word(const char *text)
@@ -344,7 +345,7 @@ bool labels_hold(const char *cell, const char *words)
 
 /* The values so far. */
 struct seen_values {
-	char of[LIST_MAX][VALUE_BYTES + 1];
+	char of[LIST_MAX][FACT_BYTES + 1];
 	size_t count, most;
 	const char *between;
 };
@@ -354,15 +355,15 @@ static bool labels_add_value(struct seen_values *seen, const char *value,
 			     char text[LABEL_SIZE])
 {
 	char *own = seen->of[seen->count < LIST_MAX ? seen->count : 0];
-	char brief[VALUE_BYTES + 1];
+	char brief[FACT_BYTES + 1];
 
-	snprintf(brief, sizeof(brief), "%.*s", cut_at(value, VALUE_BYTES),
+	snprintf(brief, sizeof(brief), "%.*s", cut_at(value, FACT_BYTES),
 		 value);
 	for (size_t i = 0; i < seen->count; i++)
 		if (!strcmp(seen->of[i], brief))
 			return true;
 	if (seen->count == seen->most ||
-	    strlen(text) >= LABEL_SIZE - VALUE_BYTES - 16) {
+	    strlen(text) + strlen(brief) >= LABEL_SIZE - 16) {
 		text_append(text, LABEL_SIZE, "%s...", seen->between);
 		return false;
 	}
@@ -386,7 +387,7 @@ const char *labels_values(const struct report_rows *rows,
 	{
 		struct datum datum = row_datum(row, member);
 
-		if (datum.kind == DATUM_NUMBER) {
+		if (datum.kind == DATUM_NUMBER && datum.number != 0) {
 			snprintf(number, sizeof(number), "%.10g", datum.number);
 			datum.text = number;
 		}

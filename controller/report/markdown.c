@@ -5,15 +5,13 @@
 
 #include "controller/report/cells.h"
 #include "controller/report/columns.h"
+#include "controller/report/facts.h"
 #include "controller/report/labels.h"
 #include "controller/report/node_rates.h"
 #include "controller/report/suspects.h"
 #include "controller/report/writer.h"
 
 #include <string.h>
-
-/* Distinct values in the line of provenance; further ones are only counted. */
-#define NAMED_MAX 32
 
 /* "- job 17, model=x: " and the text. */
 static void put_note(struct writer *to, const struct report_row *row,
@@ -99,120 +97,26 @@ static void markdown_put_about(struct writer *to,
 		      utc_text(about->submitted_ms, utc), about->client);
 }
 
-/* What was run, above the table. */
-static void put_subjects(struct writer *to, const struct report_rows *rows)
+/* "vendor cpu; " */
+static void markdown_put_fact(struct writer *to, const char *name,
+			      const char *text)
 {
-	const struct report_figure *figure;
-	char text[LABEL_SIZE];
-	bool any = false;
-
-	for (size_t i = 0; (figure = figure_used(AS_SUBJECT, i)); i++) {
-		if (!*labels_values(rows, &figure->member, text))
-			continue;
-		writer_printf(to, "%s%s %s", any ? ", " : "", figure->label,
-			      text);
-		any = true;
-	}
-	if (any)
-		writer_raw(to, "\n\n");
+	writer_printf(to, "%s %s; ", name, text);
 }
 
-/* List the texts, or lists of texts, of completed rows; return how many. list:
- * NULL: only count them.
- */
-static size_t list_values(const struct report_rows *rows,
-			  const struct member *member, const char **list)
+/* What was run, by what, on what: above the table. */
+static void markdown_put_facts(struct writer *to,
+			       const struct report_rows *rows,
+			       const struct report_rows *shown)
 {
-	size_t count = 0;
+	size_t start = to->out->size;
 
-	ROWS_EACH(row, rows)
-	{
-		struct datum datum = row_datum(row, member);
-		bool many = datum.kind == DATUM_LIST;
-		size_t size = many ? datum.list->count : datum.text != NULL;
-
-		for (size_t i = 0; row_completed(row) && i < size; i++) {
-			if (list)
-				list[count] = many ? datum.list->items[i]
-						   : datum.text;
-			count++;
-		}
-	}
-	return count;
-}
-
-static int versions_compare(const void *a, const void *b)
-{
-	return strverscmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* "; nodes n1, n2" */
-static void markdown_put_values(struct writer *to,
-				const struct report_figure *figure,
-				const struct report_rows *rows)
-{
-	size_t count = list_values(rows, &figure->member, NULL);
-	size_t named = 0, more = 0;
-	owned_free const char **list = calloc(count + 1, sizeof(*list));
-
-	if (!list) {
-		error_nomem(&to->failure, "report");
+	facts_each(to, &(const struct report_about){ 0 }, rows, shown,
+		   markdown_put_fact);
+	if (to->out->size == start)
 		return;
-	}
-	list_values(rows, &figure->member, list);
-	qsort(list, count, sizeof(*list), versions_compare);
-	for (size_t i = 0; i < count; i++) {
-		if (i && !strcmp(list[i], list[i - 1]))
-			continue;
-		if (named == NAMED_MAX) {
-			more++;
-			continue;
-		}
-		if (!named++)
-			writer_printf(to, "; %s %s", figure->title, list[i]);
-		else
-			writer_printf(to, ", %s", list[i]);
-	}
-	if (more)
-		writer_printf(to, " and %zu more", more);
-}
-
-static void put_formulas(struct writer *to, const struct report_rows *rows)
-{
-	uint32_t low = 0, high = 0;
-
-	ROWS_EACH(row, rows)
-	{
-		uint32_t formula =
-			row->info.result ? row->info.result->formula : 0;
-
-		if (!row_completed(row) || !formula)
-			continue;
-		low = low && low < formula ? low : formula;
-		high = high > formula ? high : formula;
-	}
-	writer_printf(to, "formula %u", low);
-	if (low != high)
-		writer_printf(to, " to %u", high);
-}
-
-static void markdown_put_provenance(struct writer *to,
-				    const struct report_rows *rows)
-{
-	const struct report_figure *figure;
-	bool any = false;
-
-	ROWS_EACH(row, rows)
-	{
-		any = any || row_completed(row);
-	}
-	if (!any)
-		return;
-	writer_raw(to, "\nMeasured with ");
-	put_formulas(to, rows);
-	for (size_t i = 0; (figure = figure_used(AS_ORIGIN, i)); i++)
-		markdown_put_values(to, figure, rows);
-	writer_raw(to, ".\n");
+	writer_cut(to, to->out->size - 2);
+	writer_raw(to, ".\n\n");
 }
 
 static void markdown_put_table(struct writer *to,
@@ -271,7 +175,7 @@ int report_markdown(const struct report_about *about,
 	shown = cells_shown(rows, &cells, about);
 	writer_init(&to, out, markdown_text);
 	markdown_put_about(&to, about);
-	put_subjects(&to, rows);
+	markdown_put_facts(&to, rows, shown);
 	markdown_put_table(&to, shown);
 	markdown_put_legend(&to, about, shown);
 	markdown_put_races(&to, rows);
@@ -280,6 +184,5 @@ int report_markdown(const struct report_about *about,
 	markdown_put_notes(&to, "Jobs taken over from earlier sweeps",
 			   row_origin, rows);
 	markdown_put_suspects(&to, rows);
-	markdown_put_provenance(&to, rows);
 	return writer_end(&to, err);
 }

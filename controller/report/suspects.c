@@ -69,7 +69,7 @@ static void number_text(const struct remark *remark, enum language language,
 	}
 }
 
-/* The smallest and the largest of the numbers with this index, "3 to 5". */
+/* The smallest and the largest of the numbers with this index, "3–5". */
 static void put_range(const struct suspect *suspect, size_t index, char *text)
 {
 	char low[64] = "", high[64] = "", other[64] = "";
@@ -82,9 +82,7 @@ static void put_range(const struct suspect *suspect, size_t index, char *text)
 		if (!i || strtod(other, NULL) > strtod(high, NULL))
 			memcpy(high, other, sizeof(high));
 	}
-	text_append(text, CAUSE_MAX,
-		    strcmp(low, high) ? phrase(suspect->language, "%s to %s")
-				      : "%s",
+	text_append(text, CAUSE_MAX, strcmp(low, high) ? "%s\u2013%s" : "%s",
 		    low, high);
 }
 

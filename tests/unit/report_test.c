@@ -13,6 +13,11 @@
 #include <math.h>
 #include <string.h>
 
+/* In a head, it is whole. */
+#define PIN                                                                    \
+	"reg.example/lab/team/train@sha256:"                                   \
+	"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
 /* Three rows: one good, one good with a flag, one failed, with every
  * character that Markdown or CSV gives a meaning.
  */
@@ -30,6 +35,7 @@ static const char rows_json[] =
 	"\"wall_s\":12.34,\"mfu\":null,\"flags\":[],"
 	"\"inputs\":{\"started_ms\":1000000001000}},"
 	"\"provenance\":{\"image\":\"sha256:aa\",\"engine\":\"20.10\","
+	"\"image_pin\":\"" PIN "\","
 	"\"kernel\":\"6.1\",\"nodes\":[\"n10\",\"n2\"]}},"
 	"{\"job\":2,\"cell\":\"b\",\"repeat\":1,\"state\":\"completed\","
 	"\"values\":{\"batch\":{\"micro\":4}},\"nodes\":2,\"devices\":4,"
@@ -53,7 +59,7 @@ static const char rows_json[] =
 /* clang-format off */
 static const char markdown[] =
 "Sweep 12, first, submitted 2001-09-09T01:46:40Z by ann.\n\n"
-"model gpt_nano, vendor acme, chip A1, precision bf16\n\n"
+"largest job 2 nodes, 4 devices; model gpt_nano; vendor acme; chip A1; precision bf16; nodes n10, n2; image digest " PIN "; image id sha256:aa / sha256:bad; engine 20.10 / 24.0; kernel 6.1; steps 60; formula 1.\n\n"
 "| cell                      | repeat | nodes | devices | token/p/s |   loss | memory (MiB) | step time (ms) | wall time (s) | state        |\n"
 "| ------------------------- | -----: | ----: | ------: | --------: | -----: | -----------: | -------------: | ------------: | ------------ |\n"
 "| model=gpt_nano nodes=1    |      1 |     1 |       2 |    4150.2 | 2.1235 |        120.0 |          123.4 |          12.3 | completed    |\n"
@@ -73,9 +79,7 @@ static const char markdown[] =
 "\n"
 "- job 2, b: it is \\<b\\>odd\\</b\\>\n"
 "- job 2, b: very\n"
-"- job 2, b: they differ\n"
-"\n"
-"Measured with formula 1; image sha256:aa; engine 20.10, 24.0; kernel 6.1; nodes n2, n10.\n";
+"- job 2, b: they differ\n";
 
 static const char csv[] =
 "job,cell,repeat,state,failure,text,nodes,devices,"
@@ -407,7 +411,7 @@ static void test_overview(void)
 	       "many devices are a band");
 	ok(strstr(out.data, "mean of 13 devices"), "which says so");
 	ok(strstr(out.data, "<summary>6 jobs (0, 1, 2, 3, 4, 5): node n7 took "
-			    "0.5 to 5.5 ms</summary>"),
+			    "0.5–5.5 ms</summary>"),
 	   "suspects of one cause stand together");
 	ok(strstr(out.data, "4, 5): 5 % apart</summary>"),
 	   "with the numbers that all of them have");
