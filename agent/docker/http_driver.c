@@ -334,6 +334,8 @@ static void negotiated(struct http_engine *engine, cJSON *answer,
 	if (!err->code)
 		engine_version_choose(answer, engine->host, engine->version,
 				      err);
+	else
+		engine->version[0] = 0;
 	while ((call = TAILQ_FIRST(&engine->waiting)))
 		if (!err->code && !asks && !strcmp(call->plan.path, VERSION))
 			call_move(asks = call, NULL);
@@ -471,6 +473,14 @@ static int waited_too_long(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
+/* For its /version Podman searches the packages of the machine, which takes a
+ * second of a processor.
+ */
+static bool is_asked_by_ping(const struct call *call)
+{
+	return call->engine->podman && !strcmp(call->plan.path, VERSION);
+}
+
 static int wait_for_version(struct call *call, struct error *err)
 {
 	struct http_engine *engine = call->engine;
@@ -508,7 +518,7 @@ static struct engine_call *http_driver_begin(struct engine *base,
 	    (plan->header &&
 	     strings_add(&call->headers, plan->header, NULL) < 0))
 		rc = error_nomem(&call->error, "engine");
-	else if (engine->version[0])
+	else if (engine->version[0] && !is_asked_by_ping(call))
 		rc = send_call(call);
 	else
 		rc = wait_for_version(call, &call->error);

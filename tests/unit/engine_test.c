@@ -322,6 +322,10 @@ static void podman(struct world *world)
 					    &second.err);
 	wait_done(world, &first);
 	wait_done(world, &second);
+	reset(&first);
+	first.call =
+		engine_version(world->engine, 5000, done, &first, &first.err);
+	wait_done(world, &first);
 	is_int(world->versions, 0, "Podman is never asked for /version");
 	is(first.answer,
 	   "{\"Components\":[{\"Name\":\"Podman Engine\",\"Version\":"
