@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/queue.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -500,6 +501,10 @@ struct engine *pod_engine_new(sd_event *loop, const char *host,
 
 	if (!engine)
 		return error_null(error_nomem(err, "pod"));
+	/* The command sees this process, as all of the pod. Nobody may look
+	 * into it, nor through it at the files of its container: keys.
+	 */
+	prctl(PR_SET_DUMPABLE, 0);
 	TAILQ_INIT(&engine->calls);
 	engine->main_fd = -1;
 	engine->loop = sd_event_ref(loop);
