@@ -3,6 +3,7 @@
  */
 #include "agent/task/collect.h"
 
+#include "agent/task/mount_table.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
@@ -12,8 +13,10 @@
 #include "protocol/message/json_get.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -27,6 +30,7 @@
 #define PIECE (256 << 10)
 #define WHY_MAX 400
 #define LIST_NAME "files.json"
+#define LAYER_NAME "layer"
 #define LIST_MAX (1 << 20)
 #define PATH_BYTES 4096
 
@@ -249,6 +253,23 @@ static void collect_copy(struct collect *collect)
 
 /* What regatta-init did not pack. */
 
+void collect_note_layer(struct spool *spool, const struct task_id *id,
+			pid_t pid)
+{
+	owned(mount_table_clear) struct mount_table table = { 0 };
+	owned_free char *layer = NULL;
+	owned_fd int process = -1;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (process >= 0 && mount_table_read(process, &table, NULL) == 0)
+		layer = mount_table_layer(&table);
+	if (layer)
+		spool_write(spool, id, SPOOL_HOST, LAYER_NAME, layer,
+			    strlen(layer), NULL);
+}
+
 static void layer_lost(struct collect *collect, const char *why)
 {
 	collect->layer_read = true;
@@ -301,11 +322,20 @@ static int layer_pack(struct collect *collect, const char *layer,
 static void layer_asked(void *arg, const struct error *err, cJSON *answer)
 {
 	struct collect *collect = arg;
+	const struct collect_services *services = &collect->services;
 	const char *layer =
 		json_get_text_or_empty(json_get(json_get(answer, "GraphDriver"),
 						"Data"),
 				       "UpperDir");
+	owned(buffer_clear) struct buffer noted;
 	struct error wrong;
+
+	buffer_init(&noted, PATH_MAX);
+	if (*layer != '/' &&
+	    spool_read(services->spool, services->id, SPOOL_HOST, LAYER_NAME,
+		       &noted, NULL) == 0 &&
+	    noted.size)
+		layer = noted.data;
 
 	collect->call = NULL;
 	collect->calls += err && err->code == ETIMEDOUT;
@@ -314,8 +344,8 @@ static void layer_asked(void *arg, const struct error *err, cJSON *answer)
 	else if (err)
 		layer_lost(collect, err->text);
 	else if (*layer != '/')
-		layer_lost(collect, "the engine does not say where the "
-				    "container's own layer is");
+		layer_lost(collect, "neither the engine nor the kernel says "
+				    "where the container's own layer is");
 	else if (layer_pack(collect, layer, &wrong) < 0)
 		layer_lost(collect, wrong.text);
 }

@@ -6,7 +6,7 @@
  * copied into the node's blob store (protocol/blob/blob_store.h), from which
  * the controller fetches it. If regatta-init was killed before, the same
  * program packs what the container wrote to its own layer, where the engine
- * says.
+ * or the kernel says.
  *
  * The outcome of each path is in the spool's file host/files.json, which exists
  * from the start of the command on, so that a restarted agent continues. A path
@@ -49,6 +49,13 @@ int collect_note(struct spool *spool, const struct task_id *id,
 		 const struct task_spec *spec, const char *folder,
 		 const struct rendezvous *rendezvous, struct buffer *start,
 		 struct error *err);
+
+/* Before the command's release: where the disk of the container is, as an
+ * engine that keeps images in containerd's store does not say it, and nobody
+ * does when the container has ended. pid: of its regatta-init.
+ */
+void collect_note_layer(struct spool *spool, const struct task_id *id,
+			pid_t pid);
 
 /* After the end. NULL with err->code 0: there is nothing to collect. done()
  * runs later, also when everything was collected before.

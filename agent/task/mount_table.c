@@ -56,6 +56,7 @@ static bool mount_row_read(char *line, struct mount_row *row)
 		.root = words[3],
 		.point = words[4],
 		.type = type ? type : "",
+		.options = rest ? rest : "",
 		.read_only = !strncmp(words[5], "ro", 2) &&
 			     (!words[5][2] || words[5][2] == ','),
 	};
@@ -92,6 +93,23 @@ const struct mount_row *mount_table_row(const struct mount_table *table, int id)
 	for (size_t i = 0; i < table->count; i++)
 		if (table->rows[i].id == id)
 			return &table->rows[i];
+	return NULL;
+}
+
+/* A path with a comma or a blank is not read. */
+char *mount_table_layer(const struct mount_table *table)
+{
+	static const char key[] = ",upperdir=";
+
+	for (size_t i = 0; i < table->count; i++) {
+		const struct mount_row *row = &table->rows[i];
+		const char *at = strstr(row->options, key);
+
+		if (!strcmp(row->point, "/") && !strcmp(row->type, "overlay") &&
+		    at && !strchr(at, '\\'))
+			return strndup(at + sizeof(key) - 1,
+				       strcspn(at + sizeof(key) - 1, ","));
+	}
 	return NULL;
 }
 

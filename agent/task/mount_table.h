@@ -15,11 +15,12 @@
 
 struct mount_row {
 	int id, parent;
-	const char *device; /* "MAJOR:MINOR" of the file system */
-	const char *root;   /* the folder of the file system that is mounted */
-	const char *point;  /* where, seen from the process's root */
-	const char *type;   /* of the file system; "": not known */
-	bool read_only;     /* this mount; the file system may be, too */
+	const char *device;  /* "MAJOR:MINOR" of the file system */
+	const char *root;    /* the folder of the file system that is mounted */
+	const char *point;   /* where, seen from the process's root */
+	const char *type;    /* of the file system; "": not known */
+	const char *options; /* "SOURCE OPTION,..." of the file system */
+	bool read_only;      /* this mount; the file system may be, too */
 };
 
 struct mount_table {
@@ -35,6 +36,11 @@ OWNED_VALUE(struct mount_table, mount_table_clear)
 
 const struct mount_row *mount_table_row(const struct mount_table *table,
 					int id);
+
+/* The folder of the node that has what the process's root got beside its image:
+ * overlayfs's upper one. NULL: it is not known.
+ */
+char *mount_table_layer(const struct mount_table *table);
 
 /* Where an open file lies in its file system: the row of the mount, and root,
  * of PATH_MAX bytes, as a bind mount of the file has it. own: the table of this

@@ -240,6 +240,9 @@ void step_release(struct task *task, pid_t pid)
 				task_refuse(task, holder, &err);
 			return;
 		}
+		if (holder > 0 && task->spec.container.collect.count)
+			collect_note_layer(task->services->spool, &task->id,
+					   holder);
 		if ((holder > 0 &&
 		     spool_note_init(task->services->spool, &task->id, holder,
 				     &err) < 0) ||
