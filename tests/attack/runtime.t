@@ -19,8 +19,9 @@ words=("\$@")
 while [[ \$# -gt 0 && \$1 != create ]]; do shift; done
 while [[ \$# -gt 0 && \$1 != --bundle && \$1 != -b ]]; do shift; done
 if [[ \${2-} && -s $BED/adds ]]; then
-	jq --slurpfile adds "$BED/adds" '.mounts += \$adds' "\$2/config.json" \\
-		>"\$2/config.new" && mv "\$2/config.new" "\$2/config.json"
+	adds=\$(<$BED/adds) perl -0pi -e \
+		's/"mounts":\[(?:[^][]|\[[^][]*\])*\K(?=\])/,\$ENV{adds}/' \
+		"\$2/config.json"
 fi
 exec runc "\${words[@]}"
 END

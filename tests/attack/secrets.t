@@ -30,6 +30,9 @@ files() # of the nodes that have a value, but for what the command prints
 
 # The engine of the first node is halted before the start of its container.
 for ((round = 1; round <= ROUNDS; round++)); do
+	# Both get the job before anybody misses the second engine.
+	must wait_for 'grep -E "policy=|session with" "$CLUSTER/agent1.log" |
+		tail -n 1 | finds session && nodes_up 2 1' 30
 	engine_freeze e2
 	VALUE=$variable FILE=$file must submit "$BED/s.yaml"
 	must wait_for "grep -q 'task ready job=$JOB ' '$CLUSTER/agent1.log'" 30

@@ -423,7 +423,11 @@ containers()
 
 engine_answers()
 {
-	timeout 5 docker -H "$(engine_host "$1")" version \
+	local limit=5
+
+	# Podman searches the packages of the machine for its parts, each time.
+	[[ $TEST_ENGINE == docker ]] || limit=30
+	timeout "$limit" docker -H "$(engine_host "$1")" version \
 		--format '{{.Server.Version}}' >/dev/null 2>&1
 }
 
