@@ -83,6 +83,30 @@ static void adopt_one(void *arg, const struct task_id *id)
 		 id->attempt, id->rank);
 }
 
+static void boot_versions_told(void *arg, const struct versions *versions)
+{
+	struct boot *boot = arg;
+
+	boot->query = NULL;
+	boot->versions = *versions;
+	boot->config.done(boot->config.arg);
+}
+
+/* After the engine: in a pod, tools run in the main container. */
+static void boot_ask_versions(struct boot *boot)
+{
+	const struct profile *profile =
+		inventory_profile(boot->config.inventory);
+
+	if (versions_rules(profile))
+		boot->query =
+			versions_ask(boot->config.loop, profile,
+				     boot->config.roots, boot->config.cpus,
+				     boot_versions_told, boot, NULL);
+	if (!boot->query)
+		boot->config.done(boot->config.arg);
+}
+
 static void list_done(void *arg, const struct error *err, cJSON *answer)
 {
 	struct boot *boot = arg;
@@ -102,7 +126,7 @@ static void list_done(void *arg, const struct error *err, cJSON *answer)
 	trash_empty(boot->config.services->trash);
 	install_forget_strays(boot->config.engine, boot->config.owner);
 	install_folder_forget(boot->config.config->settings.state);
-	boot->config.done(boot->config.arg);
+	boot_ask_versions(boot);
 }
 
 static void boot_list(struct boot *boot)
@@ -264,15 +288,6 @@ static void version_done(void *arg, const struct error *err, cJSON *answer)
 		begin_later(boot, &wrong);
 }
 
-static void boot_versions_told(void *arg, const struct versions *versions)
-{
-	struct boot *boot = arg;
-
-	boot->query = NULL;
-	boot->versions = *versions;
-	boot_begin(boot);
-}
-
 static void boot_begin(struct boot *boot)
 {
 	struct error err;
@@ -283,19 +298,10 @@ static void boot_begin(struct boot *boot)
 	if (!boot->call)
 		begin_later(boot, &err);
 }
+
 void boot_start(struct boot *boot)
 {
-	const struct profile *profile =
-		inventory_profile(boot->config.inventory);
-
-	if (boot->begun || boot->query)
-		return;
-	if (versions_rules(profile))
-		boot->query =
-			versions_ask(boot->config.loop, profile,
-				     boot->config.roots, boot->config.cpus,
-				     boot_versions_told, boot, NULL);
-	if (!boot->query)
+	if (!boot->begun)
 		boot_begin(boot);
 }
 

@@ -68,7 +68,7 @@ static int find_roots(struct program *program, struct error *err)
 		{ settings->sysfs_root, &roots->sys },
 		{ settings->proc_root, &roots->proc },
 		{ settings->file_root, &roots->files },
-		{ settings->tools, &roots->bin },
+		{ settings->tools, &roots->bin }, /* the last one */
 	};
 
 	*roots = real_roots;
@@ -78,6 +78,12 @@ static int find_roots(struct program *program, struct error *err)
 		if (!realpath(all[i].given, program->folders[i]))
 			return error_errno(err, "%s", all[i].given);
 		*all[i].to = program->folders[i];
+	}
+	if (program->config.pod && !settings->tools) {
+		char *launcher = program->folders[4];
+
+		pod_engine_launcher(settings->engine, launcher);
+		roots->bin = launcher;
 	}
 	program->config.roots = roots;
 	return 0;

@@ -58,6 +58,12 @@ bool pod_engine_named(const char *host)
 	return !strncmp(host, POD_ENGINE "/", strlen(POD_ENGINE) + 1);
 }
 
+void pod_engine_launcher(const char *host, char *path)
+{
+	snprintf(path, PATH_MAX, "%s/bin/" INIT_TOOL,
+		 host + strlen(POD_ENGINE));
+}
+
 /* The main container. */
 
 static int pod_main_ended(sd_event_source *source, int fd, uint32_t events,

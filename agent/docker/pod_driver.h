@@ -27,6 +27,11 @@
 /* Is it that setting? */
 bool pod_engine_named(const char *host);
 
+/* The program that runs a command in the main container (agent/init/pod.h), in
+ * PATH_MAX bytes.
+ */
+void pod_engine_launcher(const char *host, char *path);
+
 /* host: as above; copied. */
 struct engine *pod_engine_new(sd_event *loop, const char *host,
 			      struct error *err);

@@ -280,13 +280,14 @@ static bool tool_begin(struct evidence_round *round,
 {
 	const struct subprocess_command command = {
 		.argv = &tool->argv,
+		.bin = tool->inside ? round->source.launcher : NULL,
 		.timeout_ms = EVIDENCE_TOOL_MS,
 		.output_max = EVIDENCE_TOOL_MAX,
 		.cpus = round->source.cpus,
 	};
 
 	round->name = tool->name;
-	if (tool->inside)
+	if (tool->inside && !command.bin)
 		round->inside =
 			inside_tool_run(&round->source.inside, &tool->argv,
 					EVIDENCE_TOOL_MS, EVIDENCE_TOOL_MAX,

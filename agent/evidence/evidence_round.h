@@ -39,7 +39,9 @@ struct evidence_source {
 	const struct stack_tools *tools; /* borrowed */
 	const cpu_set_t *cpus;      /* where tools may run; NULL: anywhere */
 	struct inside_place inside; /* its init 0 or less: not known */
-	int64_t first_rank;         /* of the task */
+	const char *launcher; /* runs tools in the container instead of the
+				 engine (protocol/base/subprocess.h); or NULL */
+	int64_t first_rank;   /* of the task */
 	uint64_t round;
 	bool stops; /* tools may pause the processes */
 	int fd;     /* the lines are appended here; owned, also on failure */

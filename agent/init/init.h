@@ -172,13 +172,15 @@
  * `regatta-init count ...` counts what a task keeps (agent/init/count.h).
  *
  * In a pod of Kubernetes nothing can be mounted later, so /regatta is a volume
- * that the containers of the pod share. `regatta-init install FOLDER`, the init
- * container, puts the program there, and makes the folder "work", which is
- * mounted where the task's code tree belongs. `regatta-init pod FOLDER`, the
- * command of the main container, locks FOLDER/INIT_POD_LOCK, waits for the link
- * FOLDER/out that the agent makes (agent/docker/pod_driver.h), and goes on as
- * ever. It is not PID 1 there, because the pod shares its PID namespace. It
- * leaves the SIGTERM of the kubelet to the agent, which has one as well.
+ * that the containers of the pod share. `regatta-init install FOLDER` puts the
+ * program there, before the main container starts, and makes the folder "work",
+ * which is mounted where the task's code tree belongs. `regatta-init pod
+ * FOLDER`, the command of the main container, splits in two. The child locks
+ * FOLDER/INIT_POD_LOCK, waits for the link FOLDER/out that the agent makes
+ * (agent/docker/pod_driver.h), and goes on as ever. The parent runs the tools
+ * of vendors for the agent, because only this container has the devices: the
+ * agent starts FOLDER/bin/INIT_TOOL with the words of a tool
+ *(agent/init/pod.h).
  */
 #ifndef AGENT_INIT_INIT_H
 #define AGENT_INIT_INIT_H
@@ -189,6 +191,7 @@
 #define INIT_INSTALL "install"
 #define INIT_POD "pod"
 #define INIT_POD_LOCK "main"
+#define INIT_TOOL "tool"
 #define INIT_RUN_S 10
 #define INIT_IN "/regatta/in"
 #define INIT_OUT "/regatta/out"

@@ -10,6 +10,7 @@
 #include "agent/init/init.h"
 #include "agent/init/output_files.h"
 #include "agent/init/pack.h"
+#include "agent/init/pod.h"
 #include "agent/init/process.h"
 #include "agent/init/record.h"
 #include "agent/init/seccomp_filter.h"
@@ -44,7 +45,6 @@ struct init {
 	bool killed;       /* SIGKILL was sent */
 	bool failed;       /* the record's exit code is settled */
 	bool told;         /* SIGTERM or SIGINT was received */
-	bool in_pod;       /* only the agent of the pod tells it to end */
 	uint32_t running;  /* processes of the command */
 	bool preparing;    /* the prepare command runs */
 	int64_t oom_kills; /* before we began */
@@ -155,29 +155,20 @@ static bool reap(struct init *init)
 	return pid == 0;
 }
 
-/* The end of a pod: a process of another PID namespace has no number here. The
- * agent is told, too, and stops the command in its time.
- */
-static bool is_of_kubelet(const struct init *init, const siginfo_t *info)
-{
-	return init->in_pod && info->si_signo == SIGTERM && !info->si_pid;
-}
-
 /* A signal, or 0 when `until` (monotonic ms, 0: never) has come. */
 static int signal_wait(const struct init *init, int64_t until)
 {
 	for (;;) {
 		int64_t left = until - clock_mono_ms();
 		struct timespec time = { 0 };
-		siginfo_t info;
 		int signal;
 
 		left = left < 0 ? 0 : left;
 		time.tv_sec = (time_t)(left / 1000);
 		time.tv_nsec = (long)(left % 1000) * 1000000;
-		signal = sigtimedwait(&init->signals, &info,
+		signal = sigtimedwait(&init->signals, NULL,
 				      until ? &time : NULL);
-		if (signal > 0 && !is_of_kubelet(init, &info))
+		if (signal > 0)
 			return signal;
 		if (signal < 0 && errno == EAGAIN)
 			return 0;
@@ -597,9 +588,9 @@ static int init_run(struct init *init, const char *in, const char *secrets)
 	return record->exit_code;
 }
 
-/* pod FOLDER: until the agent of the pod starts the task, whose folders it
- * links into this one. The lock shows the agent which process it is, and that
- * it lives. false: told to end instead.
+/* Until the agent of the pod starts the task, whose folders it links into this
+ * one. The lock shows the agent which process it is, and that it lives. false:
+ * told to end instead.
  */
 static bool pod_await(struct init *init, const char *folder, const char *out,
 		      struct error *why)
@@ -623,40 +614,17 @@ static bool pod_await(struct init *init, const char *folder, const char *out,
 			return false;
 		}
 	}
-	init->in_pod = true;
 	return true;
 }
 
-/* install FOLDER: copy this program there, as regatta-init, ssh and scp; and
- * make the folder of the code tree.
- */
 static int init_install(const char *folder)
 {
-	static const char *const names[] = { "regatta-init", "ssh", "scp" };
-	owned(buffer_clear) struct buffer program;
-	char path[PATH_MAX];
 	struct error why;
 
-	buffer_init(&program, 64 << 20);
-	umask(0);
-	snprintf(path, sizeof(path), "%s/bin", folder);
-	if (file_read_any("/proc/self/exe", &program, &why) < 0 ||
-	    file_make_folders(path, 0755, &why) < 0) {
-		init_complain(&why);
-		return EXIT_OURS;
-	}
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		snprintf(path, sizeof(path), "%s/bin/%s", folder, names[i]);
-		if (file_write(AT_FDCWD, path, program.data, program.size, 0755,
-			       0, &why) < 0) {
-			init_complain(&why);
-			return EXIT_OURS;
-		}
-	}
-	snprintf(path, sizeof(path), "%s/work", folder);
-	if (file_make_folders(path, 0777, &why) < 0)
-		init_complain(&why);
-	return 0;
+	if (pod_install(folder, &why) == 0)
+		return 0;
+	init_complain(&why);
+	return EXIT_OURS;
 }
 
 /* empty FOLDER */
@@ -705,7 +673,8 @@ int main(int argc, char **argv)
 	struct error why = { 0 };
 	int code;
 
-	if (argc > 0 && (code = ssh_client_main(argc, argv)) >= 0)
+	if (argc > 0 && ((code = ssh_client_main(argc, argv)) >= 0 ||
+			 (code = pod_tool_main(argc, argv)) >= 0))
 		return code;
 	if (argc > 6 && !strcmp(argv[1], "pack"))
 		return pack_main(argc, argv);
@@ -732,6 +701,10 @@ int main(int argc, char **argv)
 	/* The command may run as the same user, and must not trace us. */
 	prctl(PR_SET_DUMPABLE, 0);
 	descriptors_fill();
+	if (pod && pod_split(folder, out, &why) < 0) {
+		init_complain(&why);
+		return EXIT_OURS;
+	}
 	signals_take(init);
 	if ((pod && !pod_await(init, folder, out, &why)) ||
 	    started_mark(init, out, &why) < 0) {

@@ -2,6 +2,7 @@
  * request, and before a hanging task is stopped.
  */
 #include "agent/task/task_internal.h"
+#include "agent/docker/pod_driver.h"
 #include "protocol/base/log.h"
 #include "protocol/message/evidence.h"
 
@@ -28,6 +29,8 @@ static int task_round_begin(struct task *task, uint64_t round,
 	};
 	char name[EVIDENCE_STREAM_SIZE];
 
+	if (pod_engine_named(engine_host(services->engine)))
+		source.launcher = services->binding->roots->bin;
 	evidence_stream(task->id.rank, name);
 	source.fd = spool_append_stream(services->spool, &task->id, name, err);
 	if (source.fd < 0 || streams_add_evidence(&task->streams, err) < 0)

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #define KILL_MS 2000 /* SIGKILL takes effect sooner, or not at all */
@@ -247,6 +248,15 @@ static int subprocess_child_ended(sd_event_source *source,
 
 /* Starting. */
 
+/* Does bin run the command? */
+static bool is_launched(const struct subprocess_command *command)
+{
+	struct stat info;
+
+	return command->bin && !strchr(command->argv->items[0], '/') &&
+	       stat(command->bin, &info) == 0 && S_ISREG(info.st_mode);
+}
+
 /* The path of argv[0] in bin if it is there; else its name, to be found in
  * PATH.
  */
@@ -255,6 +265,8 @@ static char *program_path(const struct subprocess_command *command)
 	const char *name = command->argv->items[0];
 	char *path;
 
+	if (is_launched(command))
+		return strdup(command->bin);
 	if (!command->bin || strchr(name, '/'))
 		return strdup(name);
 	if (asprintf(&path, "%s/%s", command->bin, name) < 0)
@@ -263,6 +275,26 @@ static char *program_path(const struct subprocess_command *command)
 		return path;
 	free(path);
 	return strdup(name);
+}
+
+/* The argv of the program at path, borrowed. */
+static char **program_words(const struct subprocess_command *command,
+			    char *path)
+{
+	bool launched = is_launched(command);
+	size_t given = launched && command->env ? command->env->count : 0;
+	size_t count = command->argv->count;
+	char **words = calloc(given + count + 2, sizeof(*words));
+	char **at = words;
+
+	if (!words)
+		return NULL;
+	if (launched)
+		*at++ = path;
+	if (given)
+		memcpy(at, command->env->items, given * sizeof(*words));
+	memcpy(at + given, command->argv->items, count * sizeof(*words));
+	return words;
 }
 
 static bool same_name(const char *a, const char *b)
@@ -415,7 +447,7 @@ static int subprocess_start(struct subprocess *tool,
 {
 	owned(strings_clear) struct strings all = { 0 };
 	owned_free char *path = program_path(command);
-	owned_free char **argv = vector(command->argv);
+	owned_free char **argv = path ? program_words(command, path) : NULL;
 	owned_free char **envp = NULL;
 	owned_fd int in = open_input(command->input, err);
 	owned_fd int out = -1;

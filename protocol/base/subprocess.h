@@ -27,7 +27,8 @@ struct subprocess_command {
 	const struct strings *argv; /* without a '/' in it, argv[0] is looked
 				       for in bin, then in PATH */
 	const struct strings *env;  /* NAME=VALUE beside our own, or NULL */
-	const char *bin;            /* folder, or NULL */
+	const char *bin;            /* folder, or NULL; or a program that runs
+				       them all, with env and argv as its words */
 	const char *input;     /* its stdin, at most SUBPROCESS_INPUT_MAX bytes;
 				  NULL: /dev/null */
 	uint32_t timeout_ms;   /* at least 1; with heard: of silence */
