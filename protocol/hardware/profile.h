@@ -172,6 +172,7 @@ struct profile {
 	struct version_rule *sdk;
 	size_t sdk_count;
 	const char *kubernetes_resource; /* NULL: none, or not known */
+	const char *kubernetes_class;    /* a DeviceClass instead; or NULL */
 	uint32_t devices_per_card;       /* 1 where the file says nothing */
 	struct chip_rule *chips;
 	size_t chips_count;

@@ -576,7 +576,9 @@ static int profile_groups_check(const struct value *value,
 }
 
 static const struct map_field kubernetes_fields[] = {
-	MAP_FIELD("resource", read_text, profile, kubernetes_resource), { 0 }
+	MAP_FIELD("resource", read_text, profile, kubernetes_resource),
+	MAP_FIELD("class", read_text, profile, kubernetes_class),
+	{ 0 }
 };
 
 static const struct map_field processes_fields[] = {

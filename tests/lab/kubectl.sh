@@ -11,18 +11,18 @@ pod_start() { # NAME JOB-FILE
 	local pod=$FAKE_CLUSTER/pods/$1 job=$2 words
 	mkdir -p "$pod"/{regatta,agent}
 	ln -sfn "$FAKE_CLUSTER/secrets/$(jq -r .metadata.name "$job")" "$pod/keys"
-	argv() { # which container
+	argv() { # CONTAINER WHICH
 		jq -r --arg pod "$pod" --arg name "$1" '.spec.template.spec |
-			(.initContainers + .containers)[] | select(.name == $name) |
-			.command[] | sub("(?<a>^|:)/(?<b>regatta|agent|keys)";
+			.containers[] | select(.name == $name) |
+			'"$2"'[] | sub("(?<a>^|:|=)/(?<b>regatta|agent|keys)";
 				"\(.a)\($pod)/\(.b)") | gsub("\\$\\(POD\\)"; $pod | split("/") | last)' "$job"
 	}
-	mapfile -t words < <(argv install)
+	mapfile -t words < <(argv agent .lifecycle.postStart.exec.command)
 	"$REGATTA_BUILD/${words[0]}" "${words[@]:1}" || return
-	mapfile -t words < <(argv main)
-	setsid "${words[@]}" >"$pod/main.log" 2>&1 </dev/null &
+	mapfile -t words < <(argv main .command)
+	PATH=$FAKE_CLUSTER/tools:$PATH setsid "${words[@]}" >"$pod/main.log" 2>&1 </dev/null &
 	echo $! >"$pod/main.pid"
-	mapfile -t words < <(argv agent)
+	mapfile -t words < <(argv agent .command)
 	setsid "$REGATTA_BUILD/${words[0]}" "${words[@]:1}" \
 		--images "$REGATTA_IMAGES" --init "$REGATTA_BUILD/regatta-init" \
 		>"$pod/agent.log" 2>&1 </dev/null &
@@ -52,23 +52,35 @@ case "${args[*]}" in
 	echo yes
 	;;
 "config view"*) ;;
-"create -f"*)
+"get nodes"* | "get resourcequotas"*)
+	cat "${args[1]}.json" 2>/dev/null || { echo Forbidden >&2; exit 1; }
+	;;
+"create -f"*" -o json") # also a dry run, whose option is no word
+	if [[ "$*" == *--dry-run=server* ]]; then
+		[[ -e pod-refused ]] && { cat pod-refused >&2; exit 1; }
+		cat "${args[2]}"
+		exit
+	fi
 	[[ -e refused ]] && { cat refused >&2; exit 1; }
 	jq -c 'if .kind == "List" then .items[] else . end' "${args[2]}" |
 		while read -r object; do
 			name=$(jq -r .metadata.name <<<"$object")
-			if [[ $(jq -r .kind <<<"$object") == Secret ]]; then
+			if [[ $(jq -r .kind <<<"$object") == PodGroup ]]; then
+				echo "$name" >>groups
+				continue
+			elif [[ $(jq -r .kind <<<"$object") == Secret ]]; then
 				mkdir -p "secrets/$name"
 				jq -j .stringData.token <<<"$object" >"secrets/$name/token"
 				continue
 			fi
 			jq '.metadata.uid = "uid-" + .metadata.name' <<<"$object" |
-				tee "jobs/$name"
+				tee "jobs/$name" last
 			for ((i = 0; i < $(jq .spec.parallelism <<<"$object"); i++)); do
 				pod_start "$name-$i$$" "$FAKE_CLUSTER/jobs/$name"
 			done
 		done
 	;;
+"get /apis") cat apis.json 2>/dev/null || echo '{"groups": []}' ;;
 "get jobs -l"*) cat /dev/null jobs/* 2>/dev/null | jq -s '{items: .}' ;;
 "get pods"*) cat pods.json 2>/dev/null || echo '{"items": []}' ;;
 "get events"*) cat events.json 2>/dev/null || echo '{"items": []}' ;;

@@ -32,7 +32,7 @@ matrix: {nodes: [1, 2], code: [0, 7]}
 END
 run regatta k8s --print good.yaml
 is "$rc $(jq -s 'length' out)" "0 4" "what would be created is printed"
-is "$(jq -rs '.[2].spec.parallelism' out)" 2 "a pod for each node of a gang"
+is "$(jq -rs '.[2].items[-1].spec.parallelism' out)" 2 "a pod for each node of a gang"
 run regatta k8s nowhere.yaml
 is "$rc" 2 "a sweep that is not there is a wrong request"
 
@@ -43,26 +43,114 @@ is "$(grep -c create "$FAKE_CLUSTER/log")$(ls "$FAKE_CLUSTER/jobs")" 2 \
 	"and nothing is created"
 rm "$FAKE_CLUSTER/denied"
 
-run -t 120 regatta k8s good.yaml --state good
+# What a cluster would say, before anything is created.
+node() { # NAME GPUS [SPEC]
+	echo "{\"metadata\": {\"name\": \"$1\", \"labels\": {\"zone\": \"a\"}}, \"spec\": ${3:-{\}}, \"status\": {\"allocatable\": {\"nvidia.com/gpu\": \"$2\", \"memory\": \"96Gi\"}}}"
+}
+nodes() { # NODE...
+	jq -s '{items: .}' <<<"$*" >"$FAKE_CLUSTER/nodes.json"
+}
+cat >asked.yaml <<'END'
+sweep: asked
+vendor: nvidia
+image: lab/train:1
+devices: 8
+memory: 64GiB
+labels: zone=a
+command: [/bin/true, "${n}"]
+matrix: {nodes: [1, 2], n: [1, 2]}
+END
+asked() { # WANT WHAT
+	run regatta k8s --plan asked.yaml
+	like "$rc $(cat out)" "$1" "$2"
+}
+asked '^0 job 1, nodes: 1: accepted; the nodes may not be read' \
+	"without the right to read nodes, --plan says so"
+is "$(wc -l <out)" 2 "cells with equal pods are asked about once"
+nodes "$(node n1 8) $(node n2 4)"
+asked '^0 .*accepted; 1 of 2 nodes could run it' "a node that is too small does not count"
+nodes "$(node n1 4)"
+asked '^1 .*no node could run it: n1 has 4 nvidia.com/gpu of 8' "no node has the devices"
+nodes "$(node n1 8 '{"taints": [{"key": "k", "effect": "NoSchedule"}]}')"
+asked '^1 .*n1 has the taint k:NoSchedule' "a taint keeps it away"
+printf 'spec: {tolerations: [{key: k, operator: Exists}]}\n' >site.yaml
+run regatta k8s --plan asked.yaml --site site.yaml
+like "$rc $(cat out)" '^0 .*1 of 1 nodes' "a toleration of --site lets it in"
+nodes "$(node n1 8)"
+sed 's/zone=a/zone=b/' asked.yaml >other.yaml
+run regatta k8s --plan other.yaml
+like "$rc $(cat out)" '^1 .*n1 has not the label zone=b' "nor has it the label"
+echo '{"items": [{"metadata": {"name": "q"}, "status": {"hard": {"requests.nvidia.com/gpu": "12"}, "used": {"requests.nvidia.com/gpu": "2"}}}]}' \
+	>"$FAKE_CLUSTER/resourcequotas.json"
+asked 'nodes: 1: accepted.*nodes: 2: quota q: requests.nvidia.com/gpu: 16 more than the 2 used, of 12' \
+	"a quota has room for one pod and not for two"
+echo 'pods "x" is forbidden: violates PodSecurity' >"$FAKE_CLUSTER/pod-refused"
+asked '^1 .*violates PodSecurity' "what the API server refuses is told"
+is "$(left)" "" "nothing is created for it"
+rm "$FAKE_CLUSTER"/{pod-refused,nodes.json,resourcequotas.json}
+
+# What a cluster has beside the usual.
+run regatta k8s good.yaml --queue team
+like "$rc $err" "^[123] .*no Kueue" "a queue needs Kueue"
+echo '{"groups": [{"versions": [{"groupVersion": "kueue.x-k8s.io/v1beta1"}, {"groupVersion": "scheduling.x-k8s.io/v1alpha1"}]}]}' \
+	>"$FAKE_CLUSTER/apis.json"
+
+run -t 120 regatta k8s good.yaml --state good --queue team
+is "$(sort -u "$FAKE_CLUSTER/groups" | wc -l)" 2 \
+	"a gang has a PodGroup where the cluster has them"
+is "$(jq -r '.metadata.labels["kueue.x-k8s.io/queue-name"]' "$FAKE_CLUSTER/last")" \
+	team "a Job names its queue"
+rm "$FAKE_CLUSTER/apis.json"
 is "$rc $(states good)" '1 ["completed","failed","completed","failed"]' \
 	"cells on one and two nodes"
 like "$(cat good/controller/logs/3/1/rank-1.log)" "^rank 1 of 2" "a gang is one job"
 is "$(stat -c %s good/controller/logs/1/1/rank-0.log)" 3000012 \
 	"every byte of the output is here"
 like "$err" "job 2 .*exited with code 7" "an exit code is told"
-is "$(find good -name create.json -perm /077)" "" "the token is its owner's alone"
+is "$(grep -rlE '"token": *"[^$]' good --include='*.json')" "" "no token is on the disk"
 nothing "after a sweep"
 
-# Its pod is deleted while it runs.
+# Its pod is deleted while it runs. Only the main container has the vendor's
+# tool and the tool for stacks.
+cp -r "$REGATTA_IMAGES" images
+mkdir -p images/vendors/invented "$FAKE_CLUSTER/tools"
+cat >images/vendors/invented/profile.yaml <<'END'
+vendor: invented
+title: a vendor that is none
+source: a test
+monitor:
+  command: [invented-smi]
+  timeout: 5s
+  env: {INVENTED: "300"}
+  layouts:
+    - name: lines
+      read: lines
+      when: '^card'
+      device: ['card (?<device>\d+) (?<power_w>\d+ W)']
+END
+echo 'tools: [{name: invented, command: [invented-stack, "${pid}"], inside: true}]' >images/stacks.yaml
+printf '#!/bin/sh\necho card 0 $INVENTED W\n' >"$FAKE_CLUSTER/tools/invented-smi"
+cat >"$FAKE_CLUSTER/tools/invented-stack" <<'END'
+#!/bin/sh
+echo "Process $1: python train.py"
+echo 'Thread 0x7F0000000001 (active): "MainThread"'
+echo '    wait_for_batch (train.py:7)'
+END
+chmod 755 "$FAKE_CLUSTER"/tools/*
+export REGATTA_IMAGES=$BED/images
 cat >slow.yaml <<END
 sweep: slow
-vendor: cpu
+vendor: invented
 image: lab/train:1
 devices: 1
 command: [/bin/sh, -c, "trap 'echo told; exit 3' TERM; echo begun; while [ ! -e $BED/go ]; do sleep 0.1; done"]
 END
 spawn slow regatta k8s slow.yaml --state slow
 must wait_for 'log_of slow | finds "job 1 .*running"' 60
+ok 'wait_for "grep -qs -- 300 slow/controller/logs/1/1/samples-0.log" 20' \
+	"the vendor's tool runs in the main container"
+run regatta stacks --state slow 1
+like "$(cat out)" "wait_for_batch" "so does a tool for stacks"
 must kill "$(cat "$FAKE_CLUSTER"/pods/*-1-1-*/agent.pid)"
 must wait_for 'log_of slow | finds "attempt 2"' 60
 like "$(log_of slow)" "preempted" "a deleted pod is no failure of the job"

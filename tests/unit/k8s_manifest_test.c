@@ -2,13 +2,43 @@
  */
 #include "controller/cli/k8s/manifest.h"
 #include "protocol/message/json_get.h"
+#include "protocol/yaml/document.h"
 #include "tests/tap.h"
 
 #include <errno.h>
 
 #define CLUSTER "run-00112233445566778899aabbccddeeff"
 
-static struct manifest_run run = { .cluster = CLUSTER, .image = "lab/regatta" };
+static struct manifest_run run = { .cluster = CLUSTER };
+
+/* The choices of a run, with the objects that are installed. */
+static cJSON *choices_make(void)
+{
+	struct document *document =
+		document_read("images/kubernetes.yaml", NULL, NULL);
+	cJSON *choices = cJSON_Parse("{\"image\": \"lab/regatta\"}");
+
+	cJSON_AddItemToObject(choices, "objects",
+			      value_to_json(document_root(document)));
+	document_free(document);
+	run.choices = choices;
+	return choices;
+}
+
+/* The Job of an attempt, or NULL. */
+static cJSON *job_make(const struct job_spec *spec, uint64_t id,
+		       uint32_t attempt, struct error *err)
+{
+	cJSON *list = manifest_attempt(&run, spec, id, attempt, "t", err);
+	cJSON *items = json_get(list, "items");
+	cJSON *job =
+		items ? cJSON_DetachItemFromArray(items,
+						  cJSON_GetArraySize(items) - 1)
+		      : NULL;
+
+	cJSON_Delete(list);
+	return job;
+}
 
 static struct job_spec spec_make(void)
 {
@@ -56,10 +86,10 @@ static void test_job(void)
 {
 	struct job_spec spec = spec_make();
 	struct error err;
-	cJSON *job;
+	cJSON *job, *choices = choices_make();
 
-	run.resource = "nvidia.com/gpu";
-	job = manifest_job(&run, &spec, 17, 3, &err);
+	cJSON_AddStringToObject(choices, "resource", "nvidia.com/gpu");
+	job = job_make(&spec, 17, 3, &err);
 	is(text(job, "metadata/name"), "regatta-ccddeeff-17-3",
 	   "a Job is named by run, job and attempt");
 	ok(number(job, "spec/parallelism") == 2 &&
@@ -71,6 +101,8 @@ static void test_job(void)
 		   cJSON_IsFalse(at(job, POD "automountServiceAccountToken")) &&
 		   !at(job, POD "hostNetwork"),
 	   "processes are shared; there is no service account");
+	is(text(job, POD "containers/0/lifecycle/postStart/exec/command/1"),
+	   "install", "regatta-init is there before the main container starts");
 	is(text(job, MAIN "image"), "lab/train:1", "the benchmark's own image");
 	is(text(job, MAIN "command/0"), "/regatta/bin/regatta-init",
 	   "regatta-init runs in it");
@@ -101,13 +133,14 @@ static void test_job(void)
 			  "keys") != 0,
 		   "mount %d of the benchmark is not that of the keys", i);
 	cJSON_Delete(job);
+	cJSON_Delete(choices);
 }
 
 static void test_limits(void)
 {
 	struct job_spec spec = spec_make();
 	struct error err;
-	cJSON *job;
+	cJSON *job, *choices = choices_make();
 
 	spec.labels = (char *)"disk=nvme,zone=a";
 	spec.container.cpus = 1.5;
@@ -116,9 +149,10 @@ static void test_limits(void)
 	spec.container.user = (char *)"1000:100";
 	spec.container.workspace = (char *)"sha256";
 	spec.container.workdir = (char *)"/workspace/x";
-	run.host_network = true;
-	run.queue = "team";
-	job = manifest_job(&run, &spec, 1, 1, &err);
+	cJSON_AddTrueToObject(choices, "host_network");
+	cJSON_AddStringToObject(choices, "queue", "team");
+	cJSON_AddStringToObject(choices, "class", "gpu.nvidia.com");
+	job = job_make(&spec, 1, 1, &err);
 	is(text(job, POD "nodeSelector/disk"), "nvme", "labels choose nodes");
 	is(text(job, POD "nodeSelector/zone"), "a", "all of them");
 	is(text(job, MAIN "resources/limits/cpu"), "1500m", "cpus");
@@ -135,12 +169,34 @@ static void test_limits(void)
 			 "kueue.x-k8s.io/queue-name"),
 		""),
 	   "team", "the queue of Kueue");
+	is(text(json_get(at(job, "spec/template/metadata/labels"),
+			 "scheduling.x-k8s.io/pod-group"),
+		""),
+	   "regatta-ccddeeff-1-1", "a gang has its PodGroup");
+	is(text(job, MAIN "resources/claims/0/name"), "devices",
+	   "devices are a claim");
+	is(text(job, POD "resourceClaims/0/resourceClaimTemplateName"),
+	   "regatta-ccddeeff-1-1", "of the template of its Job");
 	cJSON_Delete(job);
 	spec.container.user = (char *)"alice";
-	job = manifest_job(&run, &spec, 1, 1, &err);
+	job = job_make(&spec, 1, 1, &err);
 	ok(!job && err.code == EINVAL && strstr(err.text, "alice"),
 	   "a user's name is refused: %s", job ? "no" : err.text);
 	cJSON_Delete(job);
+	spec = spec_make();
+	spec.nodes = 1;
+	cJSON_DeleteItemFromObject(choices, "queue");
+	cJSON_DeleteItemFromObject(choices, "class");
+	job = job_make(&spec, 1, 1, &err);
+	ok(!json_get(at(job, "spec/template/metadata/labels"),
+		     "scheduling.x-k8s.io/pod-group") &&
+		   !json_get(at(job, "metadata/labels"),
+			     "kueue.x-k8s.io/queue-name") &&
+		   !at(job, POD "resourceClaims") &&
+		   !at(job, POD "nodeSelector") && !at(job, MAIN "workingDir"),
+	   "what has no value is left out");
+	cJSON_Delete(job);
+	cJSON_Delete(choices);
 }
 
 static void test_site(void)
@@ -153,12 +209,14 @@ static void test_site(void)
 		"\"/a\"}, {\"name\": \"data\", \"mountPath\": \"/b\"}]}]}}");
 	struct job_spec spec = spec_make();
 	struct error err;
-	cJSON *job;
+	cJSON *job, *choices = choices_make();
 
-	run = (struct manifest_run){ .cluster = CLUSTER,
-				     .image = "lab/regatta",
-				     .site = site };
-	job = manifest_job(&run, &spec, 1, 1, &err);
+	manifest_merge(json_get(json_get(json_get(json_get(choices, "objects"),
+						  "job"),
+					 "spec"),
+				"template"),
+		       site);
+	job = job_make(&spec, 1, 1, &err);
 	is(text(job, "spec/template/metadata/labels/team"), "x",
 	   "a site adds labels");
 	is(text(job, POD "priorityClassName"), "low", "and fields");
@@ -170,21 +228,26 @@ static void test_site(void)
 	is(text(job, MAIN "image"), "lab/train:1", "what is there stays");
 	cJSON_Delete(job);
 	cJSON_Delete(site);
-	run.site = NULL;
+	cJSON_Delete(choices);
 }
 
 static void test_owner(void)
 {
 	struct job_spec spec = spec_make();
 	struct error err;
-	cJSON *secret, *job, *anchor = manifest_anchor(&run);
+	cJSON *choices = choices_make(), *anchor = manifest_anchor(&run);
+	cJSON *list;
+	const cJSON *secret, *job;
 
 	is(text(anchor, "metadata/name"), "regatta-ccddeeff",
 	   "one Job stands for the run");
 	ok(number(anchor, "spec/parallelism") == 0, "it has no pods");
 	run.owner = "u";
-	secret = manifest_secret(&run, 17, 3, "tcp://x,\"y");
-	job = manifest_job(&run, &spec, 17, 3, &err);
+	list = manifest_attempt(&run, &spec, 17, 3, "tcp://x,\"y", &err);
+	secret = at(list, "items/0");
+	job = at(list, "items/2"); /* behind the PodGroup */
+	is(text(at(list, "items/1"), "kind"), "PodGroup",
+	   "what a Job needs is created first");
 	is(text(secret, "stringData/token"), "tcp://x,\"y", "the token");
 	is(text(secret, "metadata/name"), text(job, "metadata/name"),
 	   "a Secret has the name of its Job");
@@ -193,8 +256,9 @@ static void test_owner(void)
 	is(text(job, "metadata/ownerReferences/0/name"), "regatta-ccddeeff",
 	   "and the other Jobs");
 	cJSON_Delete(anchor);
-	cJSON_Delete(secret);
-	cJSON_Delete(job);
+	cJSON_Delete(list);
+	cJSON_Delete(choices);
+	run.owner = NULL;
 }
 
 static void test_names(void)

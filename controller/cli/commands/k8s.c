@@ -6,6 +6,7 @@
 #include "controller/catalog/catalog.h"
 #include "controller/cli/command.h"
 #include "controller/cli/commands/run.h"
+#include "controller/cli/k8s/admission.h"
 #include "controller/cli/k8s/kubectl.h"
 #include "controller/cli/k8s/manifest.h"
 #include "controller/cli/k8s/pods.h"
@@ -13,6 +14,7 @@
 #include "protocol/base/local_address.h"
 #include "protocol/base/program.h"
 #include "protocol/hardware/profile.h"
+#include "protocol/message/json_get.h"
 #include "protocol/yaml/document.h"
 
 #include <errno.h>
@@ -32,6 +34,7 @@ struct k8s_options {
 	uint64_t serve;
 	bool host_network;
 	bool print;
+	bool plan;
 };
 
 static struct k8s_options *k8s_options_given(const struct cli *cli)
@@ -39,48 +42,76 @@ static struct k8s_options *k8s_options_given(const struct cli *cli)
 	return cli->given;
 }
 
-static cJSON *k8s_read_site(const char *file, struct error *err)
+/* A YAML file as JSON; what: expected in it. */
+static cJSON *k8s_read(const char *file, const char *what, struct error *err)
 {
 	owned(document_free) struct document *document =
 		document_read(file, NULL, err);
-	cJSON *site = document ? value_to_json(document_root(document)) : NULL;
+	cJSON *read = document ? value_to_json(document_root(document)) : NULL;
 
-	if (document && !cJSON_IsObject(site)) {
-		cJSON_Delete(site);
-		error_set(err, EINVAL,
-			  "--site: %.120s: expected a pod template: metadata "
-			  "and spec",
-			  file);
-		return NULL;
-	}
-	return site;
+	if (!document || cJSON_IsObject(read))
+		return read;
+	cJSON_Delete(read);
+	error_set(err, EINVAL, "%.120s: expected %s", file, what);
+	return NULL;
 }
 
-/* The resource of the devices of the sweep's vendor; NULL: of none. */
-static const char *k8s_resource(const struct input *input, struct error *err)
+/* What is created (manifest.h), as the site wants it. */
+static cJSON *k8s_objects(struct cli *cli, struct error *err)
+{
+	const char *file = k8s_options_given(cli)->site;
+	char images[PATH_MAX], path[PATH_MAX + 20];
+	owned(cJSON_Delete) cJSON *objects = NULL, *site = NULL;
+
+	if (cli_images(cli, images, err) < 0)
+		return NULL;
+	snprintf(path, sizeof(path), "%s/kubernetes.yaml", images);
+	objects = k8s_read(path, "objects of Kubernetes", err);
+	if (!objects || !file)
+		return take(objects);
+	site = k8s_read(file, "a pod template: metadata and spec", err);
+	if (!site)
+		return error_null(error_prefix(err, "--site"));
+	manifest_merge(json_get(json_get(json_get(objects, "job"), "spec"),
+				"template"),
+		       site);
+	return take(objects);
+}
+
+/* The devices of the sweep's vendor, in the words of Kubernetes. */
+static int k8s_put_devices(cJSON *choices, const struct input *input,
+			   struct error *err)
 {
 	owned(job_spec_clear) struct job_spec spec = { 0 };
 	const struct vendor *vendor;
 
-	if (!sweep_totals(input->sweep)->kept ||
-	    sweep_cell_spec(input->sweep, 0, &spec, err) < 0)
-		return NULL;
+	if (!sweep_totals(input->sweep)->kept)
+		return 0;
+	if (sweep_cell_spec(input->sweep, 0, &spec, err) < 0)
+		return -1;
 	vendor = catalog_vendor(input->catalog, spec.vendor);
-	return vendor ? vendor->profile->kubernetes_resource : NULL;
+	if (vendor && vendor->profile->kubernetes_class)
+		cJSON_AddStringToObject(choices, "class",
+					vendor->profile->kubernetes_class);
+	else if (vendor && vendor->profile->kubernetes_resource)
+		cJSON_AddStringToObject(choices, "resource",
+					vendor->profile->kubernetes_resource);
+	return 0;
 }
 
 /* What the guest of this run needs to know (pods.h). */
-static cJSON *k8s_choices(const struct cli *cli, const struct input *input,
+static cJSON *k8s_choices(struct cli *cli, const struct input *input,
 			  struct error *err)
 {
 	const struct k8s_options *given = k8s_options_given(cli);
-	const char *resource = k8s_resource(input, err);
-	cJSON *choices = cJSON_CreateObject(), *words, *site;
+	owned(cJSON_Delete) cJSON *choices = cJSON_CreateObject();
+	cJSON *objects = k8s_objects(cli, err), *words;
 
+	if (!objects || !cJSON_AddItemToObject(choices, "objects", objects) ||
+	    k8s_put_devices(choices, input, err) < 0)
+		return NULL;
 	cJSON_AddStringToObject(choices, "image",
 				given->image ? given->image : IMAGE);
-	if (resource)
-		cJSON_AddStringToObject(choices, "resource", resource);
 	if (given->queue)
 		cJSON_AddStringToObject(choices, "queue", given->queue);
 	cJSON_AddBoolToObject(choices, "host_network", given->host_network);
@@ -92,41 +123,28 @@ static cJSON *k8s_choices(const struct cli *cli, const struct input *input,
 	words = cJSON_AddArrayToObject(choices, "kubectl");
 	for (size_t i = 1; i < cli->arg_count; i++)
 		cJSON_AddItemToArray(words, cJSON_CreateString(cli->args[i]));
-	if (!given->site)
-		return choices;
-	site = k8s_read_site(given->site, err);
-	if (site && cJSON_AddItemToObject(choices, "site", site))
-		return choices;
-	cJSON_Delete(choices);
-	return NULL;
+	return take(choices);
 }
 
-static int k8s_print(const struct cli *cli, const struct input *input,
-		     const cJSON *choices, struct error *err)
+static int k8s_print(const struct input *input, const cJSON *choices, FILE *out,
+		     struct error *err)
 {
-	const struct manifest_run run = {
-		.cluster = "run-00000000",
-		.image = cJSON_GetStringValue(
-			cJSON_GetObjectItem(choices, "image")),
-		.resource = cJSON_GetStringValue(
-			cJSON_GetObjectItem(choices, "resource")),
-		.queue = k8s_options_given(cli)->queue,
-		.host_network = k8s_options_given(cli)->host_network,
-		.site = cJSON_GetObjectItem(choices, "site"),
-	};
+	const struct manifest_run run = { .cluster = "run-00000000",
+					  .choices = choices };
 
 	for (size_t i = 0; i < sweep_totals(input->sweep)->kept; i++) {
 		owned(job_spec_clear) struct job_spec spec = { 0 };
-		owned(cJSON_Delete) cJSON *job = NULL;
+		owned(cJSON_Delete) cJSON *list = NULL;
 		owned_free char *text = NULL;
 
 		if (sweep_cell_spec(input->sweep, i, &spec, err) < 0)
 			return -1;
-		job = manifest_job(&run, &spec, i + 1, 1, err);
-		text = job ? cJSON_Print(job) : NULL;
+		list = manifest_attempt(&run, &spec, i + 1, 1,
+					"of each attempt", err);
+		text = list ? cJSON_Print(list) : NULL;
 		if (!text)
-			return job ? error_nomem(err, "manifest") : -1;
-		fprintf(cli->out, "%s\n", text);
+			return list ? error_nomem(err, "manifest") : -1;
+		fprintf(out, "%s\n", text);
 	}
 	return EXIT_GOOD;
 }
@@ -136,10 +154,96 @@ static int k8s_words(const cJSON *choices, struct strings *options,
 {
 	const cJSON *word;
 
-	cJSON_ArrayForEach(word, cJSON_GetObjectItem(choices, "kubectl"))
+	cJSON_ArrayForEach(word, json_get(choices, "kubectl"))
 	{
 		if (strings_add(options, cJSON_GetStringValue(word), err) < 0)
 			return -1;
+	}
+	return 0;
+}
+
+/* 1: the right is given; 0: it is not. */
+static int k8s_can(const struct strings *options, const char *verb,
+		   const char *what, struct error *err)
+{
+	const char *const words[] = { "auth", "can-i", verb, what, NULL };
+	owned(buffer_clear) struct buffer text = { 0 };
+	struct error why;
+
+	if (kubectl_run(options, words, &text, &why) == 0)
+		return 1;
+	/* "no" is no complaint. */
+	return why.code != EIO || strstr(why.text, "ended with 1:")
+		       ? error_set(err, why.code, "%s", why.text)
+		       : 0;
+}
+
+/* Does the cluster serve the API: "group/version", or "group/" of any? */
+static bool k8s_serves(const cJSON *found, const char *api)
+{
+	size_t group = strcspn(api, "/") + 1;
+	size_t size = api[group] ? strlen(api) + 1 : group;
+	const cJSON *item, *version;
+
+	cJSON_ArrayForEach(item, json_get(found, "groups"))
+		cJSON_ArrayForEach(version, json_get(item, "versions"))
+	{
+		const char *name =
+			json_get_text_or_empty(version, "groupVersion");
+
+		if (!strncmp(name, api, size))
+			return true;
+	}
+	return false;
+}
+
+/* May its object be created? "podgroups.scheduling.x-k8s.io" */
+static int k8s_can_extra(const struct strings *options, const cJSON *extra,
+			 struct error *err)
+{
+	const char *kind = json_get_text(json_get(extra, "object"), "kind");
+	const char *api = json_get_text_or_empty(extra, "api");
+	char what[160];
+
+	if (!kind)
+		return 1;
+	snprintf(what, sizeof(what), "%.60ss.%.*s", kind,
+		 (int)strcspn(api, "/"), api);
+	return k8s_can(options, "create", what, err);
+}
+
+/* Keep the extras whose API the cluster serves. */
+static int k8s_discover(const struct strings *options, cJSON *choices,
+			struct error *err)
+{
+	static const char *const words[] = { "get", "--raw", "/apis", NULL };
+	cJSON *extras = json_get(json_get(choices, "objects"), "extras");
+	owned(cJSON_Delete) cJSON *found = NULL;
+	cJSON *extra, *next;
+
+	kubectl_json(options, words, &found, NULL);
+	for (extra = extras ? extras->child : NULL; extra; extra = next) {
+		const char *api = json_get_text(extra, "api");
+		const char *value = json_get_text_or_empty(extra, "value");
+		bool optional = !strcmp(value, "$GANG");
+		int can = !api || k8s_serves(found, api);
+
+		next = extra->next;
+		if (can && api && optional)
+			can = k8s_can_extra(options, extra, err);
+		if (can < 0)
+			return -1;
+		if (can)
+			continue;
+		if (json_get(choices, "queue") && !strcmp(value, "$QUEUE"))
+			return error_set(err, ENOENT,
+					 "--queue: the cluster has no Kueue");
+		if (json_get(choices, "class") && !strcmp(value, "$CLASS"))
+			return error_set(err, ENOENT,
+					 "the cluster has no %.60s, which the "
+					 "vendor's profile needs",
+					 api);
+		cJSON_Delete(cJSON_DetachItemViaPointer(extras, extra));
 	}
 	return 0;
 }
@@ -158,18 +262,14 @@ static int k8s_check_rights(const struct strings *options, struct error *err)
 
 	for (size_t i = 0; i < sizeof(k8s_rights) / sizeof(k8s_rights[0]);
 	     i++) {
-		const char *const words[] = { "auth", "can-i", k8s_rights[i][0],
-					      k8s_rights[i][1], NULL };
-		owned(buffer_clear) struct buffer text = { 0 };
-		struct error why;
+		const char *const *right = k8s_rights[i];
+		int can = k8s_can(options, right[0], right[1], err);
 
-		if (kubectl_run(options, words, &text, &why) == 0)
-			continue;
-		/* "no" is no complaint. */
-		if (why.code != EIO || strstr(why.text, "ended with 1:"))
-			return error_set(err, why.code, "%s", why.text);
-		text_append(lacks, sizeof(lacks), "%s%s %s", *lacks ? ", " : "",
-			    words[2], words[3]);
+		if (can < 0)
+			return -1;
+		if (!can)
+			text_append(lacks, sizeof(lacks), "%s%s %s",
+				    *lacks ? ", " : "", right[0], right[1]);
 	}
 	return *lacks ? error_set(err, EPERM,
 				  "the namespace does not let you %s; "
@@ -177,6 +277,42 @@ static int k8s_check_rights(const struct strings *options, struct error *err)
 				  "needs",
 				  lacks)
 		      : 0;
+}
+
+/* Say what the cluster would do, once for cells that differ in no pod. */
+static int k8s_plan(const struct input *input, const cJSON *choices,
+		    const struct strings *options, FILE *out, struct error *err)
+{
+	const struct manifest_run run = { .cluster = "run-00000000",
+					  .choices = choices };
+	owned(strings_clear) struct strings seen = { 0 };
+	int code = EXIT_GOOD;
+
+	for (size_t i = 0; i < sweep_totals(input->sweep)->kept; i++) {
+		owned(job_spec_clear) struct job_spec spec = { 0 };
+		owned(cJSON_Delete) cJSON *list = NULL;
+		owned_free char *text = NULL;
+		char said[ADMISSION_TEXT_MAX];
+		const cJSON *job;
+		int could;
+
+		if (sweep_cell_spec(input->sweep, i, &spec, err) < 0)
+			return -1;
+		list = manifest_attempt(&run, &spec, 1, 1, "", err);
+		text = list ? cJSON_PrintUnformatted(list) : NULL;
+		if (!text)
+			return -1;
+		if (strings_has(&seen, text))
+			continue;
+		job = json_get(list, "items")->child->prev; /* the last */
+		could = admission_ask(options, job, said, err);
+		if (could < 0 || strings_add(&seen, text, err) < 0)
+			return -1;
+		fprintf(out, "job %zu, nodes: %u: %s\n", i + 1, spec.nodes,
+			said);
+		code = could ? code : EXIT_WORK_FAILED;
+	}
+	return code;
 }
 
 /* At which the pods reach the controller: the one that reaches their server. */
@@ -211,7 +347,9 @@ static int k8s_address(const struct strings *options,
 	return local_address(endpoint, address, err);
 }
 
-static int k8s_begin(struct cli *cli, const cJSON *choices, struct error *err)
+/* input: NULL with --resume, whose choices were checked. */
+static int k8s_begin(struct cli *cli, const struct input *input, cJSON *choices,
+		     struct error *err)
 {
 	struct k8s_options *given = k8s_options_given(cli);
 	owned(strings_clear) struct strings options = { 0 };
@@ -224,8 +362,11 @@ static int k8s_begin(struct cli *cli, const cJSON *choices, struct error *err)
 				 "k8s",
 				 given->run.resume);
 	if (k8s_words(choices, &options, err) < 0 ||
-	    k8s_check_rights(&options, err) < 0)
+	    k8s_check_rights(&options, err) < 0 ||
+	    (input && k8s_discover(&options, choices, err) < 0))
 		return -1;
+	if (given->plan)
+		return k8s_plan(input, choices, &options, cli->out, err);
 	if (!given->run.address) {
 		if (k8s_address(&options, address, err) < 0)
 			return -1;
@@ -253,7 +394,7 @@ static int k8s_command(struct cli *cli, struct error *err)
 			 given->run.resume);
 		if (folder_choices(&folder, &choices, err) < 0)
 			return -1;
-		return k8s_begin(cli, cJSON_GetObjectItem(choices, "k8s"), err);
+		return k8s_begin(cli, NULL, json_get(choices, "k8s"), err);
 	}
 	if (!cli->arg_count)
 		return error_set(err, EINVAL,
@@ -265,8 +406,8 @@ static int k8s_command(struct cli *cli, struct error *err)
 	choices = k8s_choices(cli, &input, err);
 	if (!choices)
 		return -1;
-	return given->print ? k8s_print(cli, &input, choices, err)
-			    : k8s_begin(cli, choices, err);
+	return given->print ? k8s_print(&input, choices, cli->out, err)
+			    : k8s_begin(cli, &input, choices, err);
 }
 
 /* clang-format off */
@@ -295,6 +436,9 @@ static const struct option_rule rules[] = {
 		  "which it reaches the API server)" },
 	{ OPTION(k8s_options, "print", 0, OPTION_FLAG, print, NULL),
 	  .help = "print the Jobs without creating them" },
+	{ OPTION(k8s_options, "plan", 0, OPTION_FLAG, plan, NULL),
+	  .help = "say what the cluster would refuse, and which nodes could run "
+		  "the pods; nothing is created" },
 	{ OPTION(k8s_options, "serve", 0, OPTION_NUMBER, serve, "FD"),
 	  .max = 1023, .help = "used by the command itself: keep the Jobs of "
 		  "the run in --state, until this file descriptor is closed" },

@@ -4,6 +4,11 @@
 #include "protocol/base/local_tool.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static int kubectl_words(const struct strings *options,
 			 const char *const *words, struct strings *argv,
@@ -43,4 +48,22 @@ int kubectl_json(const struct strings *options, const char *const *words,
 		       : error_set(err, EPROTO,
 				   "kubectl %.40s: its output is not JSON",
 				   words[0]);
+}
+
+/* It reads the object from our memory, so that a Secret is on no disk. */
+int kubectl_create(const struct strings *options, const cJSON *object,
+		   const char *const *more, cJSON **answer, struct error *err)
+{
+	owned_free char *text = cJSON_PrintUnformatted(object);
+	owned_fd int fd = memfd_create("object", MFD_CLOEXEC);
+	char path[40];
+	const char *words[8] = { "create", "-f", path };
+
+	if (!text || fd < 0 ||
+	    write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		return error_errno(err, "kubectl create");
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), fd);
+	for (size_t i = 0; more[i] && i < 4; i++)
+		words[3 + i] = more[i];
+	return kubectl_json(options, words, answer, err);
 }

@@ -22,4 +22,10 @@ int kubectl_run(const struct strings *options, const char *const *words,
 int kubectl_json(const struct strings *options, const char *const *words,
 		 cJSON **answer, struct error *err);
 
+/* `kubectl create -f OBJECT MORE`, with at most 4 words more, of which one is
+ * `-o json`.
+ */
+int kubectl_create(const struct strings *options, const cJSON *object,
+		   const char *const *more, cJSON **answer, struct error *err);
+
 #endif

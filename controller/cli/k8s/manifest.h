@@ -2,11 +2,12 @@
  * each attempt of a job, with its Secret; and one Job without pods that owns
  * them all, so that nothing outlives it. Pure.
  *
- * A pod has an init container that puts regatta-init into a volume, the main
+ * Their texts are in kubernetes.yaml of the images folder. A pod has the main
  * container with the benchmark's image, whose command is regatta-init, and the
  * agent (agent/docker/pod_driver.h). It needs no rights: no privileges, no
  * hostPath, no service account. Sources: Kubernetes API, batch/v1 Job, v1 Pod,
- * v1 Secret, as they are from 1.20 to today.
+ * v1 Secret, as they are from 1.20 to today; resource.k8s.io/v1; PodGroup of
+ * scheduler-plugins; "Running Kubernetes Jobs" of Kueue.
  */
 #ifndef CONTROLLER_CLI_K8S_MANIFEST_H
 #define CONTROLLER_CLI_K8S_MANIFEST_H
@@ -18,18 +19,16 @@
 
 #define MANIFEST_RUN "regatta/run" /* label of everything that is created */
 #define MANIFEST_NAME_SIZE 64
-#define MANIFEST_TOKEN "token" /* the key of the Secret */
 
-/* What all Jobs of a run have in common. Texts are borrowed. */
+/* What all Jobs of a run have in common. Borrowed. */
 struct manifest_run {
-	const char *cluster;  /* names the run: its folder's label */
-	const char *image;    /* with regatta-agent and regatta-init */
-	const char *resource; /* extended resource of the vendor's devices, such
-				 as nvidia.com/gpu; NULL: none */
-	const char *queue;    /* of Kueue; NULL: it is not there */
-	bool host_network;
-	const char *owner; /* uid of the Job that owns all; NULL: none yet */
-	const cJSON *site; /* merged into the pod template; or NULL */
+	const char *cluster; /* names the run: its folder's label */
+	const char *owner;   /* uid of the Job that owns all; NULL: none yet */
+	/* image: with regatta-agent and regatta-init; resource: extended
+	 * resource of the vendor's devices, or class: their DeviceClass;
+	 * queue: of Kueue; host_network; objects: kubernetes.yaml.
+	 */
+	const cJSON *choices;
 };
 
 /* "regatta-<8 digits>-<job>-<attempt>": also how the names of its pods begin.
@@ -42,13 +41,15 @@ void manifest_name(const char *cluster, uint64_t job, uint32_t attempt,
 bool manifest_of(const char *cluster, const char *name, uint64_t *job,
 		 uint32_t *attempt);
 
-/* The caller deletes them. job: NULL with EINVAL if the spec cannot be a pod.
- */
+/* The Job that owns all. The caller deletes it. */
 cJSON *manifest_anchor(const struct manifest_run *run);
-cJSON *manifest_job(const struct manifest_run *run, const struct job_spec *spec,
-		    uint64_t job, uint32_t attempt, struct error *err);
-cJSON *manifest_secret(const struct manifest_run *run, uint64_t job,
-		       uint32_t attempt, const char *token);
+
+/* What an attempt needs, as a List whose last item is the Job; the caller
+ * deletes it. token: of its agents. EINVAL: the spec cannot be a pod.
+ */
+cJSON *manifest_attempt(const struct manifest_run *run,
+			const struct job_spec *spec, uint64_t job,
+			uint32_t attempt, const char *token, struct error *err);
 
 /* Merge `from` into `to`: objects by their members; lists by the mountPath or
  * name of their items; what else is in `from` replaces what is in `to`.

@@ -99,22 +99,12 @@ static struct pod_job *pods_add(struct pods *pods, uint64_t job,
 	return item;
 }
 
-/* Write the object to a file of the run, and create it. */
-static int pods_create(struct pods *pods, const cJSON *object, cJSON **answer,
-		       struct error *err)
+static int pods_create(const struct pods *pods, const cJSON *object,
+		       cJSON **answer, struct error *err)
 {
-	char path[PATH_MAX];
-	const char *const words[] = {
-		"create", "-f", path, "-o", "json", NULL
-	};
-	owned_free char *text = cJSON_Print(object);
+	static const char *const words[] = { "-o", "json", NULL };
 
-	folder_file(&pods->session.folder, "create.json", path);
-	if (!text)
-		return error_nomem(err, "manifest");
-	if (file_write(AT_FDCWD, path, text, strlen(text), 0600, 0, err) < 0)
-		return -1;
-	return kubectl_json(&pods->kubectl, words, answer, err);
+	return kubectl_create(&pods->kubectl, object, words, answer, err);
 }
 
 /* The Job that owns all the others: make it. */
@@ -209,27 +199,6 @@ static int pods_delete(struct pods *pods, uint64_t job, uint32_t attempt,
 	return kubectl_run(&pods->kubectl, words, &text, err);
 }
 
-/* The Secret first: a pod without it would wait for the kubelet's next look. */
-static cJSON *pods_objects(struct pods *pods, const struct job_info *info,
-			   const struct job_spec *spec, struct error *err)
-{
-	char token[JOIN_TOKEN_MAX];
-	cJSON *job, *list;
-
-	if (pods_token(pods, info->nodes, token, err) < 0)
-		return NULL;
-	job = manifest_job(&pods->run, spec, info->job, info->attempt, err);
-	if (!job)
-		return NULL;
-	list = cJSON_Parse("{\"apiVersion\": \"v1\", \"kind\": \"List\"}");
-	cJSON_AddItemToObject(list, "items", cJSON_CreateArray());
-	cJSON_AddItemToArray(json_get(list, "items"),
-			     manifest_secret(&pods->run, info->job,
-					     info->attempt, token));
-	cJSON_AddItemToArray(json_get(list, "items"), job);
-	return list;
-}
-
 static int pods_begin(struct pods *pods, const struct job_info *info,
 		      struct error *err)
 {
@@ -237,13 +206,17 @@ static int pods_begin(struct pods *pods, const struct job_info *info,
 	owned(answer_clear) struct answer reply = { 0 };
 	owned(job_spec_clear) struct job_spec spec = { 0 };
 	owned(cJSON_Delete) cJSON *list = NULL, *made = NULL;
+	char token[JOIN_TOKEN_MAX];
 
 	if (client_query(pods->session.client, &query, &reply, err) < 0 ||
 	    codec_from_other(&job_spec_schema,
 			     ((const struct reply_job *)reply.reply)->job.spec,
 			     &spec, err) < 0)
 		return -1;
-	list = pods_objects(pods, info, &spec, err);
+	if (pods_token(pods, info->nodes, token, err) < 0)
+		return -1;
+	list = manifest_attempt(&pods->run, &spec, info->job, info->attempt,
+				token, err);
 	if (!list)
 		return -1;
 	if (pods_create(pods, list, &made, err) < 0) {
@@ -561,14 +534,8 @@ static int pods_open(struct pods *pods, struct error *err)
 	    folder_choices(&pods->session.folder, &pods->choices, err) < 0)
 		return -1;
 	from = json_get(pods->choices, "k8s");
-	pods->run = (struct manifest_run){
-		.cluster = pods->session.folder.cluster,
-		.image = json_get_text_or_empty(from, "image"),
-		.resource = json_get_text(from, "resource"),
-		.queue = json_get_text(from, "queue"),
-		.host_network = cJSON_IsTrue(json_get(from, "host_network")),
-		.site = json_get(from, "site"),
-	};
+	pods->run.cluster = pods->session.folder.cluster;
+	pods->run.choices = from;
 	item = json_get(from, "at_once");
 	pods->at_once = cJSON_IsNumber(item) ? (size_t)item->valuedouble : 1;
 	cJSON_ArrayForEach(item, json_get(from, "kubectl"))

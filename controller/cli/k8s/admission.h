@@ -1,0 +1,31 @@
+/* admission.h - says beforehand what a cluster would refuse, and which of its
+ * nodes could run a pod. Nothing is created.
+ */
+#ifndef CONTROLLER_CLI_K8S_ADMISSION_H
+#define CONTROLLER_CLI_K8S_ADMISSION_H
+
+#include "protocol/base/strings.h"
+
+#include <cjson/cJSON.h>
+
+#define ADMISSION_TEXT_MAX 400
+
+/* Ask the API server whether it takes a pod of this Job (a dry run), whether
+ * the quotas of the namespace have room for all of them, and which nodes could
+ * run one when they are empty. text: the answer, for people; it says what was
+ * not asked, as the rights for it are missing. Returns 1: it could run; 0: it
+ * never will; -1 with *err set.
+ */
+int admission_ask(const struct strings *kubectl, const cJSON *job,
+		  char text[ADMISSION_TEXT_MAX], struct error *err);
+
+/* A quantity of Kubernetes, "1500m", "64Gi", 8; 0: it is none. */
+double admission_quantity(const cJSON *value);
+
+/* Why the node could not run a pod of this spec: its name and what it lacks.
+ * False: it could.
+ */
+bool admission_node_lacks(const cJSON *node, const cJSON *spec,
+			  char text[ADMISSION_TEXT_MAX]);
+
+#endif
