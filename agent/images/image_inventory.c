@@ -1,27 +1,13 @@
-/* image_inventory.c - all images of the engine, with what is known of each,
- * and the disk.
- */
+/* image_inventory.c - all images of the engine, with what is known of each. */
 #include "agent/images/image_inventory.h"
 #include "agent/docker/image_inspect.h"
-#include "agent/images/image_disk.h"
 #include "protocol/message/json_get.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CALL_MS 60000
 #define IMAGES_MAX 8192 /* images are compared pairwise */
-
-struct image_inventory_call {
-	struct engine *engine;
-	struct image_usage *usage;
-	bool local;
-	struct engine_call *call;
-	struct image_inventory inventory;
-	image_inventory_done_fn *done;
-	void *arg;
-};
 
 void image_inventory_clear(struct image_inventory *inventory)
 {
@@ -138,8 +124,8 @@ bool image_is_ours(struct image_usage *usage, const cJSON *inspected, bool used)
 	return image.origin || (used && image.used_ms);
 }
 
-static void count_containers(struct image_inventory *inventory,
-			     const cJSON *containers)
+void image_inventory_count(struct image_inventory *inventory,
+			   struct image_usage *usage, const cJSON *containers)
 {
 	const cJSON *item;
 
@@ -151,99 +137,7 @@ static void count_containers(struct image_inventory *inventory,
 			if (!strcmp(inventory->images[i].id, id))
 				inventory->images[i].containers++;
 	}
-}
-
-/* The calls. */
-
-void image_inventory_cancel(struct image_inventory_call *call)
-{
-	if (!call)
-		return;
-	engine_call_cancel(call->call);
-	image_inventory_clear(&call->inventory);
-	free(call);
-}
-
-static void image_inventory_finish(struct image_inventory_call *call,
-				   const struct error *err)
-{
-	call->done(call->arg, err, err ? NULL : &call->inventory);
-	image_inventory_cancel(call);
-}
-
-static void containers_done(void *arg, const struct error *err, cJSON *answer)
-{
-	struct image_inventory_call *call = arg;
-	struct image_inventory *inventory = &call->inventory;
-
-	call->call = NULL;
-	if (!err) {
-		count_containers(inventory, answer);
-		for (size_t i = 0; i < inventory->count; i++)
-			image_usage_tell(call->usage, &inventory->images[i]);
-		image_usage_keep_only(call->usage, inventory->images,
-				      inventory->count);
-	}
-	image_inventory_finish(call, err);
-}
-
-/* Images are listed before containers, so a new container is counted. */
-static void images_done(void *arg, const struct error *err, cJSON *answer)
-{
-	struct image_inventory_call *call = arg;
-	struct error wrong;
-
-	call->call = NULL;
-	if (!err && image_inventory_read(answer, &call->inventory, &wrong) < 0)
-		err = &wrong;
-	if (!err) {
-		call->call =
-			engine_container_list(call->engine, true, NULL, CALL_MS,
-					      containers_done, call, &wrong);
-		err = call->call ? NULL : &wrong;
-	}
-	if (err)
-		image_inventory_finish(call, err);
-}
-
-static void image_inventory_info_done(void *arg, const struct error *err,
-				      cJSON *answer)
-{
-	struct image_inventory_call *call = arg;
-	struct error wrong;
-
-	call->call = NULL;
-	if (!err && call->local)
-		call->inventory.root = image_disk_folder(answer);
-	if (!err) {
-		call->call = engine_image_list(call->engine, CALL_MS,
-					       images_done, call, &wrong);
-		err = call->call ? NULL : &wrong;
-	}
-	if (err)
-		image_inventory_finish(call, err);
-}
-
-struct image_inventory_call *
-image_inventory_begin(struct engine *engine, struct image_usage *usage,
-		      bool local, image_inventory_done_fn *done, void *arg,
-		      struct error *err)
-{
-	struct image_inventory_call *call =
-		error_calloc(sizeof(*call), "images", err);
-
-	if (!call)
-		return NULL;
-	call->engine = engine;
-	call->usage = usage;
-	call->local = local;
-	call->done = done;
-	call->arg = arg;
-	call->call = engine_info(engine, CALL_MS, image_inventory_info_done,
-				 call, err);
-	if (!call->call) {
-		free(call);
-		return NULL;
-	}
-	return call;
+	for (size_t i = 0; i < inventory->count; i++)
+		image_usage_tell(usage, &inventory->images[i]);
+	image_usage_keep_only(usage, inventory->images, inventory->count);
 }

@@ -97,7 +97,7 @@ static void on_done(void *arg, const struct error *err,
 	 * already tried again.
 	 */
 	if (err && !operation->message.spec.build && err->code != ETIMEDOUT &&
-	    image_operation_retry(operation, err))
+	    !image_operation_answered(operation, err))
 		return;
 	if (err) {
 		image_operation_fail(operation, err);

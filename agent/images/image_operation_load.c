@@ -9,8 +9,9 @@
  * An image counts as brought by Regatta if its config came with this bundle,
  * and the engine then had it: a load that fails leaves no claim.
  */
+#include "agent/images/image_chain.h"
+#include "agent/images/image_disk.h"
 #include "agent/images/image_inventory.h"
-#include "agent/images/image_layers.h"
 #include "agent/images/images_internal.h"
 
 #include "protocol/base/file.h"
@@ -23,6 +24,7 @@
 #include <sys/utsname.h>
 
 #define ID_SIZE (BLOB_HASH_SIZE + 8)
+#define IMAGES_MAX 500 /* of the engine that are looked at */
 
 struct load {
 	struct image_operation operation;
@@ -31,19 +33,17 @@ struct load {
 	bool known;                 /* the bundle was read */
 	struct image_chain *chains; /* of its images */
 	size_t chains_count;
-	size_t image, tag; /* image and tag of the next inspect */
-	bool lacked;       /* the engine lacks the present image */
-	bool lacks;        /* the engine lacks an image or a name */
-	bool *claimed;     /* of its images: entered as coming */
-	struct image_layers_call *layers;
-	bool looked;               /* the engine's layers were compared */
-	size_t blob;               /* index of the next one to fetch */
-	uint64_t here;             /* bytes of the fetched blobs */
+	struct strings words; /* images of the engine to look at: ids and names
+				 of ours, then all that it has */
+	size_t word;          /* the next one */
+	bool listed;          /* all are among them */
+	bool looked;          /* what it lacks is known */
+	size_t blob;          /* index of the next one to fetch */
+	uint64_t here;        /* bytes of the fetched blobs */
 	struct assembly *assembly; /* the archive that the engine reads */
 	bool less;                 /* layers are left out of it */
 	bool loaded;    /* the engine has read it; its images are looked at */
 	char said[120]; /* by the engine, last */
-	char given[ID_SIZE]; /* the engine's id of an image without a name */
 	struct error packed; /* why it has not unpacked an image; or no code */
 };
 
@@ -52,16 +52,27 @@ static void load_id(const struct image_bundle_image *image, char id[ID_SIZE])
 	snprintf(id, ID_SIZE, "sha256:%s", image->config);
 }
 
-/* Forget the entries of images that the engine did not get. */
+/* Record an image that the engine lacks as loaded by Regatta. */
+static int load_claim(struct load *load, size_t at, struct error *err)
+{
+	char id[ID_SIZE];
+
+	load_id(&load->bundle.images[at], id);
+	load->chains[at].claimed = true;
+	return image_usage_coming(load->operation.services->usage, id,
+				  IMAGE_LOADED, err);
+}
+
+/* The engine did not get it. */
 static void load_unclaim(struct load *load, size_t at)
 {
 	char id[ID_SIZE];
 
-	if (!load->claimed || !load->claimed[at])
+	if (!load->chains[at].claimed)
 		return;
 	load_id(&load->bundle.images[at], id);
 	image_usage_failed(load->operation.services->usage, id);
-	load->claimed[at] = false;
+	load->chains[at].claimed = false;
 }
 
 static void load_again(struct image_operation *operation)
@@ -77,14 +88,14 @@ static void load_clear(struct image_operation *operation)
 
 	if (load->wait)
 		fetch_release(load->wait);
-	image_layers_cancel(load->layers);
 	assembly_free(load->assembly);
-	for (size_t i = 0; i < load->bundle.images_count; i++)
+	for (size_t i = 0; i < load->chains_count; i++) {
 		load_unclaim(load, i);
-	for (size_t i = 0; i < load->chains_count; i++)
+		free(load->chains[i].id);
 		image_chain_clear(&load->chains[i]);
+	}
 	free(load->chains);
-	free(load->claimed);
+	strings_clear(&load->words);
 	image_bundle_clear(&load->bundle);
 }
 
@@ -122,11 +133,36 @@ static int read_bundle(struct load *load, struct error *err)
 	    image_bundle_choose(bundle, platform, err) < 0)
 		return -1;
 	load->chains = calloc(bundle->images_count, sizeof(*load->chains));
-	load->claimed = calloc(bundle->images_count, sizeof(*load->claimed));
-	if (!load->chains || !load->claimed)
+	if (!load->chains)
 		return error_nomem(err, "image file");
 	load->known = true;
 	load->operation.progress.total_bytes = image_bundle_bytes(bundle);
+	return 0;
+}
+
+/* An engine may call an image by another id than that of its config. */
+static int load_begin_look(struct load *load, struct error *err)
+{
+	load->looked = load->listed = false;
+	load->word = 0;
+	strings_clear(&load->words);
+	for (size_t i = 0; i < load->chains_count; i++) {
+		const struct image_bundle_image *image =
+			&load->bundle.images[i];
+		const char *known;
+		char id[ID_SIZE];
+
+		string_set(&load->chains[i].id, NULL, NULL);
+		load->chains[i].names = 0;
+		load_id(image, id);
+		known = image_usage_id(load->operation.services->usage, id);
+		if (strings_add(&load->words, known ? known : id, err) < 0)
+			return -1;
+		for (size_t k = 0; k < image->tags.count; k++)
+			if (strings_add(&load->words, image->tags.items[k],
+					err) < 0)
+				return -1;
+	}
 	return 0;
 }
 
@@ -135,9 +171,13 @@ static int read_config(struct load *load, struct error *err)
 	const struct image_bundle_image *image =
 		&load->bundle.images[load->chains_count];
 
-	return image_chain_read(load->operation.services->blobs, image->config,
-				image->layers.count,
-				&load->chains[load->chains_count++], err);
+	if (image_chain_read(load->operation.services->blobs, image->config,
+			     image->layers.count,
+			     &load->chains[load->chains_count++], err) < 0)
+		return -1;
+	return load->chains_count == load->bundle.images_count
+		       ? load_begin_look(load, err)
+		       : 0;
 }
 
 /* Fetching. */
@@ -166,12 +206,8 @@ static void load_fetched(void *arg, const struct error *given)
 		rc = read_config(load, &err);
 	else
 		load->here += load->bundle.blobs[load->blob++].bytes;
-	if (rc < 0) {
-		image_operation_fail(&load->operation, &err);
-		return;
-	}
 	load->operation.progress.done_bytes = load->here;
-	image_operation_step_in(&load->operation, 0);
+	image_operation_go_on(&load->operation, rc, &err);
 }
 
 static void load_fetch_part(struct load *load, const char *hash)
@@ -186,21 +222,7 @@ static void load_fetch_part(struct load *load, const char *hash)
 		image_operation_fail(&load->operation, &err);
 }
 
-/* What the engine has before. */
-
-/* An engine may call the image by another id than that of its config. */
-static bool load_is_image(struct load *load, const cJSON *answer)
-{
-	const char *id = json_get_text(answer, "Id");
-	char want[ID_SIZE], content[IMAGE_CONTENT_SIZE];
-
-	image_inspect_content(answer, content);
-	if (!id || strcmp(content, load->chains[load->image].content) != 0)
-		return false;
-	load_id(&load->bundle.images[load->image], want);
-	image_usage_came(load->operation.services->usage, want, id);
-	return true;
-}
+/* What the engine has, before it gets the images and after. */
 
 /* The engine has another image of that name. -1: the load has failed. */
 static int load_take_name(struct load *load, const char *name,
@@ -225,83 +247,101 @@ static int load_take_name(struct load *load, const char *name,
 	return -1;
 }
 
-/* Record an image that the engine lacks as loaded by Regatta. */
-static int load_claim(struct load *load, struct error *err)
+/* Take in an image of the engine, found by this word. -1: the load has failed.
+ */
+static int load_take_image(struct load *load, const char *word,
+			   const cJSON *answer)
 {
-	char id[ID_SIZE];
+	const char *id = json_get_text(answer, "Id");
 
-	load_id(&load->bundle.images[load->image], id);
-	load->claimed[load->image] = true;
-	return image_usage_coming(load->operation.services->usage, id,
-				  IMAGE_LOADED, err);
-}
+	for (size_t i = 0; i < load->chains_count; i++) {
+		const struct image_bundle_image *image =
+			&load->bundle.images[i];
+		struct image_chain *chain = &load->chains[i];
+		bool same = image_chain_compare(chain, answer);
+		bool named = strings_has(&image->tags, word);
+		char want[ID_SIZE];
 
-static void load_next_image(struct load *load)
-{
-	struct error err;
-
-	if (load->lacked && load_claim(load, &err) < 0) {
-		image_operation_fail(&load->operation, &err);
-		return;
+		load_id(image, want);
+		/* One that others named may only look the same. */
+		if (same && id && (!load->listed || !image->tags.count)) {
+			string_set(&chain->id, id, NULL);
+			image_usage_came(load->operation.services->usage, want,
+					 id);
+		}
+		chain->names += same && named;
+		if (named && !same && !load->loaded &&
+		    load_take_name(load, word, answer) < 0)
+			return -1;
 	}
-	load->lacks |= load->lacked;
-	load->lacked = false;
-	load->tag = 0;
-	load->image++;
-	image_operation_step_in(&load->operation, 0);
+	return 0;
 }
 
-/* Ask for each name, even if the engine lacks the image. */
-static void load_next_tag(struct load *load)
+/* Does it lack an image, or a name? Names are only looked at before. */
+static bool load_lacks(const struct load *load, size_t at)
 {
-	const struct image_bundle_image *image =
-		&load->bundle.images[load->image];
+	const struct image_chain *chain = &load->chains[at];
 
-	if (load->tag++ < image->tags.count)
-		image_operation_step_in(&load->operation, 0);
-	else
-		load_next_image(load);
+	return !chain->id ||
+	       (!load->loaded &&
+		chain->names < load->bundle.images[at].tags.count);
 }
 
-/* Answer to an inspect by the id, then by each name of the image. */
+static bool load_lacks_any(const struct load *load)
+{
+	for (size_t i = 0; i < load->chains_count; i++)
+		if (load_lacks(load, i))
+			return true;
+	return false;
+}
+
 static void load_inspected(void *arg, const struct error *err, cJSON *answer)
 {
 	struct load *load = arg;
-	const struct image_bundle_image *image =
-		&load->bundle.images[load->image];
-	bool same = !err && load_is_image(load, answer);
 
-	load->operation.call = NULL;
-	if (err && image_operation_retry(&load->operation, err))
+	if (!image_operation_answered(&load->operation, err))
 		return;
-	load->lacks |= load->tag && !same;
-	load->lacked = !same && (!load->tag || load->lacked);
-	if (load->tag && !same && !err &&
-	    load_take_name(load, image->tags.items[load->tag - 1], answer) < 0)
+	if (!err &&
+	    load_take_image(load, load->words.items[load->word], answer) < 0)
 		return;
-	load_next_tag(load);
+	load->word++;
+	image_operation_step_in(&load->operation, 0);
 }
 
-/* By the engine's id, or by the name before load->tag. */
-static void load_inspect(struct load *load, engine_done_fn *done)
+static void load_listed(void *arg, const struct error *err, cJSON *answer)
 {
-	const struct image_services *services = load->operation.services;
-	const struct image_bundle_image *image =
-		&load->bundle.images[load->image];
-	const char *target =
-		load->tag ? image->tags.items[load->tag - 1] : NULL;
-	char id[ID_SIZE];
+	struct load *load = arg;
+	size_t limit = load->words.count + IMAGES_MAX;
+	const cJSON *item;
+
+	if (!image_operation_answered(&load->operation, err))
+		return;
+	load->listed = true;
+	cJSON_ArrayForEach(item, answer)
+	{
+		const char *id = json_get_text(item, "Id");
+
+		if (id && load->words.count < limit)
+			strings_add(&load->words, id, NULL);
+	}
+	image_operation_step_in(&load->operation, 0);
+}
+
+static void load_look(struct load *load)
+{
+	struct engine *engine = load->operation.services->engine;
 	struct error err;
 
-	load_id(image, id);
-	if (!target)
-		target = *load->given ? load->given
-				      : image_usage_id(services->usage, id);
-	load->operation.call =
-		engine_image_inspect(services->engine, target ? target : id,
-				     IMAGE_OPERATION_CALL_MS, done, load, &err);
-	if (!load->operation.call)
-		image_operation_fail(&load->operation, &err);
+	image_operation_await(
+		&load->operation,
+		load->word < load->words.count
+			? engine_image_inspect(engine,
+					       load->words.items[load->word],
+					       IMAGE_OPERATION_CALL_MS,
+					       load_inspected, load, &err)
+			: engine_image_list(engine, IMAGE_OPERATION_CALL_MS,
+					    load_listed, load, &err),
+		&err);
 }
 
 /* Layers that the engine need not get. */
@@ -342,7 +382,7 @@ static bool load_blob_is_used(const struct load *load, const char *hash)
 static void load_begin(struct load *load, bool less)
 {
 	load->looked = true;
-	load->less = false;
+	load->loaded = load->less = false;
 	load->blob = 0;
 	load->here = 0;
 	for (size_t i = 0; i < load->bundle.blobs_count; i++) {
@@ -359,86 +399,62 @@ static void load_begin(struct load *load, bool less)
 	image_operation_step_in(&load->operation, 0);
 }
 
-static void load_compared(void *arg)
+/* One with containerd's store wants each packed blob. */
+static void load_informed(void *arg, const struct error *err, cJSON *answer)
 {
 	struct load *load = arg;
 
-	load->layers = NULL;
-	load_begin(load, true);
+	if (image_operation_answered(&load->operation, err))
+		load_begin(load, !err && !image_disk_is_containerd(answer));
 }
 
-static void load_compare(struct load *load)
+/* The engine lacks an image. */
+static void load_begin_fetching(struct load *load)
 {
 	struct error err;
 
-	load->layers = image_layers_begin(load->operation.services->engine,
-					  load->chains, load->chains_count,
-					  load_compared, load, &err);
-	if (load->layers)
+	for (size_t i = 0; i < load->chains_count; i++) {
+		if (load->chains[i].id || load_claim(load, i, &err) == 0)
+			continue;
+		image_operation_fail(&load->operation, &err);
 		return;
-	log_debug("layers are not compared: %s", err.text);
-	load_begin(load, false);
-}
-
-/* Start again with all layers; fetched ones are kept. */
-static void load_whole(struct load *load)
-{
-	assembly_free(take(load->assembly));
-	load->loaded = false;
-	load_begin(load, false);
+	}
+	load->operation.call =
+		engine_info(load->operation.services->engine,
+			    IMAGE_OPERATION_CALL_MS, load_informed, load, &err);
+	if (!load->operation.call)
+		image_operation_fail(&load->operation, &err);
 }
 
 /* What the engine has afterwards. */
 
-static void load_lost(struct load *load)
+static void load_lost(struct load *load, const struct image_bundle_image *image)
 {
-	const struct image_bundle_image *image =
-		&load->bundle.images[load->image];
 	struct error err;
 
+	/* Start again with all layers; fetched ones are kept. */
 	if (load->less) {
-		load_whole(load);
+		load_begin(load, false);
 		return;
 	}
 	error_set(&err, EIO,
 		  "the engine has read the images, but has no %.120s: %s",
-		  image->tags.count ? image->tags.items[0] : image->config,
-		  load->said);
+		  image->tags.items[0], load->said);
 	image_operation_fail(&load->operation, &err);
 }
 
-static void load_found(void *arg, const struct error *err, cJSON *answer)
+/* The look has ended. An image without a name may be one that the engine does
+ * not list.
+ */
+static void load_end(struct load *load)
 {
-	struct load *load = arg;
-	const struct image_bundle_image *image =
-		&load->bundle.images[load->image];
-
-	load->operation.call = NULL;
-	if (err && image_operation_retry(&load->operation, err))
-		return;
-	if (!err && load_is_image(load, answer)) {
-		load->claimed[load->image] = false;
-		load->tag = 0;
-	} else if (load->tag < image->tags.count) {
-		load->tag++;
-	} else if (image->tags.count) {
-		load_lost(load);
-		return;
-	} else {
-		load_unclaim(load, load->image);
-		load->tag = 0;
-	}
-	image_operation_step_in(&load->operation, 0);
-}
-
-static void load_check(struct load *load)
-{
-	while (load->image < load->bundle.images_count &&
-	       !load->claimed[load->image])
-		load->image++;
-	if (load->image < load->bundle.images_count) {
-		load_inspect(load, load_found);
-		return;
+	for (size_t i = 0; i < load->chains_count; i++) {
+		if (load->chains[i].id) {
+			load->chains[i].claimed = false;
+		} else if (load->bundle.images[i].tags.count) {
+			load_lost(load, &load->bundle.images[i]);
+			return;
+		}
 	}
 	if (load->packed.code) {
 		if (load->packed.code == ENOSPC)
@@ -461,9 +477,6 @@ static void load_said(void *arg, const cJSON *object)
 	/* Of an image that it has, but could not unpack. */
 	if (text && !strncmp(text, "Error unpacking image ", 22))
 		engine_error(&load->packed, EIO, text);
-	/* Docker's words; its containerd store gives ids of its own. */
-	if (text)
-		sscanf(text, "Loaded image ID: %71[:0-9a-fsh]", load->given);
 	if (text)
 		snprintf(load->said, sizeof(load->said), "%.*s",
 			 (int)strcspn(text, "\r\n"), text);
@@ -472,25 +485,23 @@ static void load_said(void *arg, const cJSON *object)
 static void loaded(void *arg, const struct error *err, cJSON *answer)
 {
 	struct load *load = arg;
-	struct error full;
+	struct error failure = { 0 };
 
-	load->operation.call = NULL;
-	if (!err) {
-		assembly_free(take(load->assembly));
-		load->loaded = true;
-		load->image = load->tag = 0;
-		image_operation_step_in(&load->operation, 0);
-	} else if (image_operation_retry(&load->operation, err)) {
+	if (!image_operation_answered(&load->operation, err))
 		return;
-	} else if (err->code == ENOSPC) {
-		full = *err;
-		error_prefix(&full, "disk full");
-		image_operation_fail(&load->operation, &full);
-	} else if (load->less) {
-		load_whole(load);
-	} else {
-		image_operation_fail(&load->operation, err);
-	}
+	assembly_free(take(load->assembly));
+	load->loaded = true;
+	if (err)
+		failure = *err;
+	else
+		load_begin_look(load, &failure);
+	if (failure.code == ENOSPC)
+		error_prefix(&failure, "disk full");
+	if (failure.code && failure.code != ENOSPC && load->less)
+		load_begin(load, false);
+	else
+		image_operation_go_on(&load->operation, failure.code ? -1 : 0,
+				      &failure);
 }
 
 static void load_upload(struct load *load)
@@ -503,14 +514,15 @@ static void load_upload(struct load *load)
 	load->packed = (struct error){ 0 };
 	load->assembly =
 		assembly_new(operation->services->blobs, &load->bundle, &err);
-	if (load->assembly)
-		operation->call =
-			engine_image_load(operation->services->engine,
-					  IMAGE_OPERATION_STALL_MS,
-					  assembly_read, load->assembly,
-					  load_said, loaded, load, &err);
-	if (!operation->call)
-		image_operation_fail(operation, &err);
+	image_operation_await(
+		operation,
+		load->assembly
+			? engine_image_load(operation->services->engine,
+					    IMAGE_OPERATION_STALL_MS,
+					    assembly_read, load->assembly,
+					    load_said, loaded, load, &err)
+			: NULL,
+		&err);
 }
 
 static void load_blobs(struct load *load)
@@ -536,14 +548,15 @@ static void load_step(struct image_operation *operation)
 	else if (load->chains_count < bundle->images_count)
 		load_fetch_part(load,
 				bundle->images[load->chains_count].config);
-	else if (!load->loaded && load->image < bundle->images_count)
-		load_inspect(load, load_inspected);
-	else if (load->loaded || !load->lacks)
-		load_check(load);
-	else if (!load->looked)
-		load_compare(load);
-	else
+	else if (load->looked)
 		load_blobs(load);
+	else if (load_lacks_any(load) &&
+		 (load->word < load->words.count || !load->listed))
+		load_look(load);
+	else if (!load->loaded && load_lacks_any(load))
+		load_begin_fetching(load);
+	else
+		load_end(load);
 }
 
 static void load_touch(struct image_operation *operation)

@@ -29,10 +29,8 @@ static void check_saved(struct save *save)
 	struct error err = { 0 };
 	int rc = incoming_finish(save->incoming, hash, &err);
 
-	if (rc > 0) {
-		image_operation_step_in(operation, 0);
-	} else if (rc < 0) {
-		image_operation_fail(operation, &err);
+	if (rc) {
+		image_operation_go_on(operation, rc, &err);
 	} else {
 		operation->progress.done_bytes =
 			operation->progress.total_bytes =
@@ -57,13 +55,10 @@ static void saved(void *arg, const struct error *err, cJSON *answer)
 {
 	struct save *save = arg;
 
-	save->operation.call = NULL;
-	if (!err) {
-		save->checking = true;
-		check_saved(save);
-	} else if (!image_operation_retry(&save->operation, err)) {
-		image_operation_fail(&save->operation, err);
-	}
+	if (!image_operation_answered(&save->operation, err))
+		return;
+	save->checking = true;
+	image_operation_go_on(&save->operation, err ? -1 : 0, err);
 }
 
 /* Only images that Regatta brought, or that a job used, may be saved, unless
@@ -77,20 +72,14 @@ static void save_inspected(void *arg, const struct error *err, cJSON *answer)
 		registries_policy(operation->services->registries);
 	struct error refused;
 
-	operation->call = NULL;
-	if (err && image_operation_retry(operation, err))
+	if (!image_operation_answered(operation, err))
 		return;
-	if (err) {
-		image_operation_fail(operation, err);
-	} else if (!image_is_ours(operation->services->usage, answer, true) &&
-		   policy_image_check_save(policy,
-					   operation->message.spec.image,
-					   &refused) < 0) {
-		image_operation_fail(operation, &refused);
-	} else {
-		save->known = true;
-		image_operation_step_in(operation, 0);
-	}
+	if (!err && !image_is_ours(operation->services->usage, answer, true) &&
+	    policy_image_check_save(policy, operation->message.spec.image,
+				    &refused) < 0)
+		err = &refused;
+	save->known = true;
+	image_operation_go_on(operation, err ? -1 : 0, err);
 }
 
 static void save_step(struct image_operation *operation)
@@ -103,26 +92,27 @@ static void save_step(struct image_operation *operation)
 		return;
 	}
 	if (!save->known) {
-		operation->call =
+		image_operation_await(
+			operation,
 			engine_image_inspect(operation->services->engine,
 					     operation->message.spec.image,
 					     IMAGE_OPERATION_CALL_MS,
-					     save_inspected, save, &err);
-		if (!operation->call)
-			image_operation_fail(operation, &err);
+					     save_inspected, save, &err),
+			&err);
 		return;
 	}
 	operation->progress.done_bytes = 0;
 	save->incoming = incoming_new(operation->services->blobs, NULL,
 				      BLOB_BYTES_MAX, &err);
-	if (save->incoming)
-		operation->call =
-			engine_image_save(operation->services->engine,
-					  operation->message.spec.image,
-					  IMAGE_OPERATION_STALL_MS,
-					  save_take_data, saved, save, &err);
-	if (!operation->call)
-		image_operation_fail(operation, &err);
+	image_operation_await(
+		operation,
+		save->incoming
+			? engine_image_save(operation->services->engine,
+					    operation->message.spec.image,
+					    IMAGE_OPERATION_STALL_MS,
+					    save_take_data, saved, save, &err)
+			: NULL,
+		&err);
 }
 
 static int save_allowed(const struct image_operation *operation,

@@ -1,6 +1,7 @@
 /* image_prune.c - lists images, removes one, and removes those that no job
  * needs.
  */
+#include "agent/images/image_disk.h"
 #include "agent/images/image_inventory.h"
 #include "agent/images/images_internal.h"
 #include "agent/images/prune.h"
@@ -14,15 +15,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LIST_MS 60000
 #define REMOVE_MS 600000       /* a large one takes its time */
 #define TOLD_BYTES (512 << 10) /* of images in one message */
 #define TOLD_EACH 400          /* what JSON adds to one's texts */
 
 struct prune {
 	struct image_operation operation;
-	struct image_inventory_call *call;
 	struct image_inventory inventory;
-	bool listed;         /* inventory is filled */
+	bool informed, listed, counted; /* of the steps that fill it */
 	uint64_t free_bytes; /* of the disk, before the first removal */
 	size_t *queue;       /* indexes of the images to remove */
 	size_t count, at;    /* of the queue, and the present one in it */
@@ -39,7 +40,6 @@ static void prune_clear(struct image_operation *operation)
 {
 	struct prune *prune = (struct prune *)operation;
 
-	image_inventory_cancel(prune->call);
 	image_inventory_clear(&prune->inventory);
 	free(prune->queue);
 }
@@ -127,35 +127,63 @@ static int tell_images(struct prune *prune,
 	return 0;
 }
 
-/* The inventory: the first step of all three. */
+/* The inventory: the first steps of all three. Images are listed before
+ * containers, so a new container is counted.
+ */
 
-static void prune_listed(void *arg, const struct error *err,
-			 struct image_inventory *inventory)
+static void prune_counted(void *arg, const struct error *err, cJSON *answer)
 {
 	struct prune *prune = arg;
 
-	prune->call = NULL;
-	if (err) {
-		if (!image_operation_retry(&prune->operation, err))
-			image_operation_fail(&prune->operation, err);
+	if (!image_operation_answered(&prune->operation, err))
 		return;
-	}
-	prune->inventory = *inventory;
-	*inventory = (struct image_inventory){ 0 };
+	prune->counted = true;
+	if (!err)
+		image_inventory_count(&prune->inventory,
+				      prune->operation.services->usage, answer);
+	image_operation_go_on(&prune->operation, err ? -1 : 0, err);
+}
+
+static void prune_listed(void *arg, const struct error *err, cJSON *answer)
+{
+	struct prune *prune = arg;
+	struct error wrong;
+
+	if (!image_operation_answered(&prune->operation, err))
+		return;
+	if (!err && image_inventory_read(answer, &prune->inventory, &wrong) < 0)
+		err = &wrong;
 	prune->listed = true;
-	image_operation_step_in(&prune->operation, 0);
+	image_operation_go_on(&prune->operation, err ? -1 : 0, err);
+}
+
+/* The free space is known only of an engine on this machine. */
+static void prune_informed(void *arg, const struct error *err, cJSON *answer)
+{
+	struct prune *prune = arg;
+
+	if (!image_operation_answered(&prune->operation, err))
+		return;
+	prune->informed = true;
+	if (!err && prune->operation.services->registries->local)
+		prune->inventory.root = image_disk_folder(answer);
+	image_operation_go_on(&prune->operation, err ? -1 : 0, err);
 }
 
 static void prune_list_images(struct prune *prune)
 {
-	const struct image_services *services = prune->operation.services;
+	struct engine *engine = prune->operation.services->engine;
 	struct error err;
+	struct engine_call *call =
+		!prune->informed ? engine_info(engine, LIST_MS, prune_informed,
+					       prune, &err)
+		: !prune->listed
+			? engine_image_list(engine, LIST_MS, prune_listed,
+					    prune, &err)
+			: engine_container_list(engine, true, NULL, LIST_MS,
+						prune_counted, prune, &err);
 
-	prune->call = image_inventory_begin(services->engine, services->usage,
-					    services->registries->local,
-					    prune_listed, prune, &err);
-	if (!prune->call)
-		image_operation_fail(&prune->operation, &err);
+	image_operation_await(&prune->operation, call, &err);
 }
 
 static int disk(const struct prune *prune, uint64_t *free_bytes,
@@ -275,8 +303,7 @@ static void name_gone(void *arg, const struct error *err, cJSON *answer)
 	struct image_info *image =
 		&prune->inventory.images[prune->queue[prune->at]];
 
-	prune->operation.call = NULL;
-	if (err && image_operation_retry(&prune->operation, err))
+	if (!image_operation_answered(&prune->operation, err))
 		return;
 	if (err && prune->name == 0 && !prune->named &&
 	    strstr(err->text, "in multiple repositories")) {
@@ -526,7 +553,7 @@ static void prune_step(struct image_operation *operation)
 	struct error err;
 	int rc;
 
-	if (!prune->listed) {
+	if (!prune->counted) {
 		prune_list_images(prune);
 		return;
 	}

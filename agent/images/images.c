@@ -134,15 +134,33 @@ void image_operation_step_in(struct image_operation *operation,
 		   image_operation_run_step, operation, NULL);
 }
 
-bool image_operation_retry(struct image_operation *operation,
+void image_operation_go_on(struct image_operation *operation, int rc,
 			   const struct error *err)
 {
-	if (!engine_away(err) || operation->retries++ >= RETRIES_MAX)
-		return false;
+	if (rc < 0)
+		image_operation_fail(operation, err);
+	else
+		image_operation_step_in(operation, 0);
+}
+
+void image_operation_await(struct image_operation *operation,
+			   struct engine_call *call, const struct error *err)
+{
+	operation->call = call;
+	if (!call)
+		image_operation_fail(operation, err);
+}
+
+bool image_operation_answered(struct image_operation *operation,
+			      const struct error *err)
+{
+	operation->call = NULL;
+	if (!err || !engine_away(err) || operation->retries++ >= RETRIES_MAX)
+		return true;
 	if (operation->kind->again)
 		operation->kind->again(operation);
 	image_operation_step_in(operation, RETRY_MS);
-	return true;
+	return false;
 }
 
 /* Can it begin? */

@@ -81,14 +81,19 @@ void image_operation_fail(struct image_operation *operation,
 void image_operation_succeed(struct image_operation *operation,
 			     const struct message_image_state *state);
 
-/* Run the next step in delay_ms. */
+/* Run the next step in delay_ms; go on at once, or rc is -1: fail. */
 void image_operation_step_in(struct image_operation *operation,
 			     uint64_t delay_ms);
-
-/* Try the step again after an error of the connection to the engine. False: the
- * retries are used up.
- */
-bool image_operation_retry(struct image_operation *operation,
+void image_operation_go_on(struct image_operation *operation, int rc,
 			   const struct error *err);
+
+/* Wait for the call of the engine; NULL: fail. Its callback asks first whether
+ * it was answered; false: after an error of the connection to the engine, the
+ * step is tried again.
+ */
+void image_operation_await(struct image_operation *operation,
+			   struct engine_call *call, const struct error *err);
+bool image_operation_answered(struct image_operation *operation,
+			      const struct error *err);
 
 #endif
