@@ -56,6 +56,12 @@ static ssize_t sending_read_piece(struct sending *sending, size_t size,
 	const struct blob_transfer *transfer = sending->transfer;
 	size_t done = 0;
 
+	if (transfer->data && size > transfer->bytes - sending->at)
+		size = (size_t)(transfer->bytes - sending->at);
+	if (transfer->data) {
+		memcpy(sending->piece, transfer->data + sending->at, size);
+		done = size;
+	}
 	while (done < size) {
 		ssize_t got =
 			transfer->read(transfer->arg, sending->piece + done,
@@ -77,7 +83,7 @@ static int move_to(struct sending *sending, uint64_t offset, struct error *err)
 	const struct blob_transfer *transfer = sending->transfer;
 
 	if (offset < sending->at || !sending->begun) {
-		if (transfer->begin(transfer->arg, err) < 0)
+		if (!transfer->data && transfer->begin(transfer->arg, err) < 0)
 			return -1;
 		sending->begun = true;
 		sending->at = 0;
@@ -203,8 +209,16 @@ int blob_transfer_put(struct client *client,
 	return error_set(err, sending.error.code, "%s", sending.error.text);
 }
 
+int blob_transfer_to_file(void *to, const void *data, size_t size,
+			  struct error *err)
+{
+	return file_write_all(*(const int *)to, "cannot write", data, size,
+			      err);
+}
+
 int blob_transfer_get(struct client *client, uint64_t job, const char *hash,
-		      int fd, blob_transfer_progress_fn *progress, void *arg,
+		      blob_transfer_write_fn *write, void *to,
+		      blob_transfer_progress_fn *progress, void *arg,
 		      struct error *err)
 {
 	struct message_blob_get get = { .hash = (char *)hash, .job = job };
@@ -224,8 +238,7 @@ int blob_transfer_get(struct client *client, uint64_t job, const char *hash,
 			return error_set(err, EPROTO,
 					 "the controller sent no data");
 		digest_add(&digest, answer.payload, answer.size);
-		if (file_write_all(fd, "cannot write", answer.payload,
-				   answer.size, err) < 0)
+		if (write(to, answer.payload, answer.size, err) < 0)
 			return -1;
 		get.offset += answer.size;
 		if (progress)

@@ -17,6 +17,7 @@ typedef void blob_transfer_progress_fn(void *arg, uint64_t bytes,
 struct blob_transfer {
 	const char *hash;
 	uint64_t bytes;
+	const char *data; /* it is in memory; NULL: it is read */
 	int (*begin)(void *arg, struct error *err);
 	blob_transfer_read_fn *read;
 	blob_transfer_progress_fn *progress; /* or NULL */
@@ -30,11 +31,18 @@ struct blob_transfer {
 int blob_transfer_put(struct client *client,
 		      const struct blob_transfer *transfer, struct error *err);
 
-/* Fetch the blob, a file of this job (0: of none), and write it to fd.
- * EBADMSG: the bytes do not match the hash.
+/* Write bytes that came; 0, or -1. */
+typedef int blob_transfer_write_fn(void *to, const void *data, size_t size,
+				   struct error *err);
+
+blob_transfer_write_fn blob_transfer_to_file; /* to: int *, its fd */
+
+/* Fetch the blob, a file of this job (0: of none). EBADMSG: the bytes, all
+ * written, do not match the hash.
  */
 int blob_transfer_get(struct client *client, uint64_t job, const char *hash,
-		      int fd, blob_transfer_progress_fn *progress, void *arg,
+		      blob_transfer_write_fn *write, void *to,
+		      blob_transfer_progress_fn *progress, void *arg,
 		      struct error *err);
 
 #endif

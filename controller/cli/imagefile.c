@@ -253,47 +253,6 @@ static void on_sent(void *arg, uint64_t bytes, uint64_t total)
 		file->sending(file->arg, file->sent + bytes, file->total);
 }
 
-/* Bytes that are in memory. */
-struct memory {
-	const char *data;
-	size_t size;
-	size_t at;
-};
-
-static int begin_memory(void *arg, struct error *err)
-{
-	((struct memory *)arg)->at = 0;
-	return 0;
-}
-
-static ssize_t read_memory(void *arg, void *buffer, size_t size,
-			   struct error *err)
-{
-	struct memory *memory = arg;
-	size_t left = memory->size - memory->at;
-
-	if (size > left)
-		size = left;
-	memcpy(buffer, memory->data + memory->at, size);
-	memory->at += size;
-	return (ssize_t)size;
-}
-
-static int send_memory(struct client *client, const char *data, size_t size,
-		       const char *hash, struct error *err)
-{
-	struct memory memory = { data, size, 0 };
-	struct blob_transfer transfer = {
-		.hash = hash,
-		.bytes = size,
-		.begin = begin_memory,
-		.read = read_memory,
-		.arg = &memory,
-	};
-
-	return blob_transfer_put(client, &transfer, err);
-}
-
 /* Some file with these bytes. */
 static const struct image_file_entry *
 image_file_entry_of(const struct image_file *file, const char *hash)
@@ -309,21 +268,23 @@ static int image_file_send_blob(struct image_file *file, struct client *client,
 				const struct image_bundle_blob *blob,
 				struct error *err)
 {
+	const struct image_file_entry *entry =
+		image_file_entry_of(file, blob->hash);
 	struct blob_transfer transfer = {
 		.hash = blob->hash,
 		.bytes = blob->bytes,
+		.data = entry->text && strlen(entry->text) == blob->bytes
+				? entry->text
+				: NULL,
 		.begin = image_file_begin_entry,
 		.read = read_data,
 		.progress = on_sent,
 		.arg = file,
 	};
 
-	file->entry = image_file_entry_of(file, blob->hash);
-	if (file->entry->text && strlen(file->entry->text) == blob->bytes)
-		return send_memory(client, file->entry->text, blob->bytes,
-				   blob->hash, err);
+	file->entry = entry;
 	return blob_transfer_put(client, &transfer, err) < 0
-		       ? error_prefix(err, "%.80s", file->entry->path)
+		       ? error_prefix(err, "%.80s", entry->path)
 		       : 0;
 }
 
@@ -339,7 +300,11 @@ int image_file_send_bundle(const struct image_file *file, struct client *client,
 	digest_init(&digest);
 	digest_add(&digest, text.data, text.size);
 	digest_hex(&digest, hash);
-	return send_memory(client, text.data, text.size, hash, err);
+	return blob_transfer_put(client,
+				 &(struct blob_transfer){ .hash = hash,
+							  .bytes = text.size,
+							  .data = text.data },
+				 err);
 }
 
 int image_file_send(struct image_file *file, struct client *client,

@@ -200,8 +200,9 @@ static int writer_add_file(struct bundle_writer *writer, uint64_t job,
 	fd = fetch_temporary(writer->folder, err);
 	if (fd < 0)
 		return -1;
-	if (blob_transfer_get(writer->client, job, file->content, fd, NULL,
-			      NULL, &why) == 0)
+	if (blob_transfer_get(writer->client, job, file->content,
+			      blob_transfer_to_file, &fd, NULL, NULL,
+			      &why) == 0)
 		return writer_copy(writer, fd, path, err);
 	return why.code == ENOENT
 		       ? 0

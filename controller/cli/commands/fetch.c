@@ -114,7 +114,8 @@ static int fetch_file(struct fetching *fetching, const struct file_info *file,
 	tar = fetch_temporary(folder, err);
 	if (tar < 0 ||
 	    blob_transfer_get(fetching->client, fetching->wanted->job,
-			      file->content, tar, NULL, NULL, err) < 0)
+			      file->content, blob_transfer_to_file, &tar, NULL,
+			      NULL, err) < 0)
 		return -1;
 	lseek(tar, 0, SEEK_SET);
 	if (unpack(tar, dir, *only ? only : NULL, &limits, fetching_skip,

@@ -54,8 +54,9 @@ static int files_print_inside(struct cli *cli, struct client *client,
 	char folder[PATH_MAX];
 	const char *name;
 
-	if (tar < 0 || blob_transfer_get(client, job, file->content, tar, NULL,
-					 NULL, err) < 0)
+	if (tar < 0 ||
+	    blob_transfer_get(client, job, file->content, blob_transfer_to_file,
+			      &tar, NULL, NULL, err) < 0)
 		return -1;
 	if (!pattern_split(file->path, folder, sizeof(folder), &name))
 		snprintf(folder, sizeof(folder), "%s", file->path);

@@ -86,8 +86,6 @@ static int image_load_file(struct cli *cli, struct error *err)
 
 /* save */
 
-#define INTERRUPTED 2 /* no code of libarchive's */
-
 static bool ends_with(const char *text, const char *end)
 {
 	size_t size = strlen(text), length = strlen(end);
@@ -95,77 +93,69 @@ static bool ends_with(const char *text, const char *end)
 	return size > length && !strcmp(text + size - length, end);
 }
 
-/* Copy the tar file, compressed as the ending of its name says. */
-static int pack_file(struct client *client, int from, int to, const char *name,
-		     struct error *err)
+static int saved_fail(struct archive *out, struct error *err)
 {
-	struct archive *out = archive_write_new();
-	struct archive_entry *entry = archive_entry_new();
-	owned_free char *piece = malloc(1 << 18);
-	ssize_t got = 1;
-	int rc = ARCHIVE_FATAL;
+	return error_set(err, EIO, "%s",
+			 out && archive_error_string(out)
+				 ? archive_error_string(out)
+				 : strerror(errno));
+}
 
-	if (out && entry && piece) {
-		rc = archive_write_set_format_raw(out);
-		if (rc == ARCHIVE_OK && ends_with(name, ".zst"))
-			rc = archive_write_add_filter_zstd(out);
-		else if (rc == ARCHIVE_OK && ends_with(name, ".gz"))
-			rc = archive_write_add_filter_gzip(out);
-		if (rc == ARCHIVE_OK)
-			rc = archive_write_open_fd(out, to);
-		archive_entry_set_filetype(entry, AE_IFREG);
-		archive_entry_set_pathname(entry, "image");
-		if (rc == ARCHIVE_OK)
-			rc = archive_write_header(out, entry);
-	}
-	while (rc == ARCHIVE_OK && (got = read(from, piece, 1 << 18)) > 0)
-		if (archive_write_data(out, piece, (size_t)got) != got)
-			rc = ARCHIVE_FATAL;
-		else if (client_look(client, err) < 0)
-			rc = INTERRUPTED;
-	if (rc == ARCHIVE_OK && got == 0)
-		rc = archive_write_close(out);
-	if (rc != INTERRUPTED && (rc != ARCHIVE_OK || got < 0))
-		error_set(err, EIO, "%s: %s", name,
-			  out && archive_error_string(out)
-				  ? archive_error_string(out)
-				  : strerror(errno));
+/* blob_transfer_write_fn */
+static int saved_write(void *to, const void *data, size_t size,
+		       struct error *err)
+{
+	return archive_write_data(to, data, size) == (la_ssize_t)size
+		       ? 0
+		       : saved_fail(to, err);
+}
+
+/* Write to this file, compressed as the ending of the name says. */
+static int saved_open(struct archive *out, int fd, const char *name,
+		      struct error *err)
+{
+	struct archive_entry *entry = archive_entry_new();
+	int rc = out && entry ? archive_write_set_format_raw(out)
+			      : ARCHIVE_FATAL;
+
+	if (rc == ARCHIVE_OK && ends_with(name, ".zst"))
+		rc = archive_write_add_filter_zstd(out);
+	else if (rc == ARCHIVE_OK && ends_with(name, ".gz"))
+		rc = archive_write_add_filter_gzip(out);
+	if (rc == ARCHIVE_OK)
+		rc = archive_write_open_fd(out, fd);
+	archive_entry_set_filetype(entry, AE_IFREG);
+	archive_entry_set_pathname(entry, "image");
+	if (rc == ARCHIVE_OK)
+		rc = archive_write_header(out, entry);
 	archive_entry_free(entry);
-	archive_write_free(out);
-	return rc != ARCHIVE_OK || got < 0 ? -1 : 0;
+	return rc == ARCHIVE_OK ? 0 : saved_fail(out, err);
 }
 
 static int fetch_saved(struct image_view *view, const char *hash,
 		       const char *name, struct error *err)
 {
-	char path[PATH_MAX], plain[PATH_MAX];
-	bool packed = ends_with(name, ".zst") || ends_with(name, ".gz");
-	owned_fd int to = -1, from = -1;
-	int rc;
+	struct archive *out = archive_write_new();
+	char path[PATH_MAX];
+	owned_fd int fd = -1;
+	int rc = file_path(path, err, "%s.part", name);
 
-	if (file_path(path, err, "%s.part", name) < 0 ||
-	    file_path(plain, err, "%s.tar.part", name) < 0)
-		return -1;
-	to = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	if (to < 0)
-		return error_errno(err, "%s", path);
-	from = packed ? open(plain, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC,
-			     0600)
-		      : dup(to);
-	if (from < 0)
-		return error_errno(err, "%s", plain);
-	unlink(plain);
-	rc = blob_transfer_get(view->client, 0, hash, from, image_view_draw,
-			       view, err);
-	if (rc == 0 && packed) {
-		lseek(from, 0, SEEK_SET);
-		rc = pack_file(view->client, from, to, name, err);
-	}
+	if (rc == 0 &&
+	    (fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) < 0)
+		rc = error_errno(err, "%s", path);
+	if (rc == 0)
+		rc = saved_open(out, fd, name, err);
+	if (rc == 0)
+		rc = blob_transfer_get(view->client, 0, hash, saved_write, out,
+				       image_view_draw, view, err);
+	if (rc == 0 && archive_write_close(out) != ARCHIVE_OK)
+		rc = saved_fail(out, err);
+	archive_write_free(out);
 	if (rc == 0 && rename(path, name) < 0)
 		rc = error_errno(err, "%s", name);
-	if (rc < 0)
+	if (rc < 0 && fd >= 0)
 		unlink(path);
-	return rc;
+	return rc < 0 && err->code == EIO ? error_prefix(err, "%s", name) : rc;
 }
 
 /* Check that the file can be written, before a node packs gigabytes. */
