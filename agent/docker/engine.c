@@ -115,6 +115,11 @@ const char *engine_host(const struct engine *engine)
 	return engine->host;
 }
 
+bool engine_podman(const struct engine *engine)
+{
+	return engine->podman;
+}
+
 bool engine_away(const struct error *err)
 {
 	return err->code == ECONNREFUSED || err->code == ECONNRESET ||

@@ -97,6 +97,9 @@ void engine_error(struct error *err, int code, const char *text);
 /* The host given to engine_new(), for messages. */
 const char *engine_host(const struct engine *engine);
 
+/* Is it Podman? Known when a call was answered. */
+bool engine_podman(const struct engine *engine);
+
 void engine_call_cancel(struct engine_call *call);
 
 struct engine_call *engine_version(struct engine *engine, uint32_t timeout_ms,

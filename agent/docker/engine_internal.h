@@ -47,6 +47,7 @@ struct engine_driver {
 struct engine {
 	const struct engine_driver *driver;
 	const char *host; /* engine_host() */
+	bool podman;      /* engine_podman() */
 };
 
 struct engine_call {

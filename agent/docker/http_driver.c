@@ -43,7 +43,6 @@ struct http_engine {
 	char *host;
 	struct http *http;
 	char version[ENGINE_VERSION_SIZE]; /* "" : not known */
-	bool podman;                       /* known with it */
 	struct http_call *negotiate;       /* asking for it */
 	struct calls waiting;              /* for the version */
 	struct calls sent;
@@ -399,7 +398,7 @@ static void pinged(void *arg, const struct error *failure,
 		err = *failure;
 	else
 		tree = engine_version_podman(answer);
-	engine->podman = tree;
+	engine->base.podman = tree;
 	if (failure || tree ||
 	    http_engine_ask(engine, VERSION, version_answered, &err) < 0)
 		negotiated(engine, tree, &err);
@@ -431,8 +430,9 @@ static int send_call(struct call *call)
 {
 	struct http_engine *engine = call->engine;
 	const struct call_plan *plan = &call->plan;
-	const char *to = engine->podman && plan->path_podman ? plan->path_podman
-							     : plan->path;
+	const char *to = engine->base.podman && plan->path_podman
+				 ? plan->path_podman
+				 : plan->path;
 	struct http_request request = {
 		.method = plan->method,
 		.body = plan->body,
@@ -478,7 +478,7 @@ static int waited_too_long(sd_event_source *source, uint64_t usec, void *arg)
  */
 static bool is_asked_by_ping(const struct call *call)
 {
-	return call->engine->podman && !strcmp(call->plan.path, VERSION);
+	return call->engine->base.podman && !strcmp(call->plan.path, VERSION);
 }
 
 static int wait_for_version(struct call *call, struct error *err)

@@ -518,7 +518,7 @@ struct engine *pod_engine_new(sd_event *loop, const char *host,
 	if (!engine->host)
 		return error_null(error_nomem(err, "pod"));
 	engine->folder = engine->host + strlen(POD_ENGINE);
-	engine->base = (struct engine){ &pod_driver, engine->host };
+	engine->base = (struct engine){ &pod_driver, engine->host, false };
 	if (loop_defer(loop, &engine->run, pod_answer, engine, err) < 0)
 		return NULL;
 	return &take(engine)->base;

@@ -345,6 +345,14 @@ static void image_ensure_hash_folder(struct ensure *ensure)
 
 /* Inspect. */
 
+/* sha256:... of its name in a registry */
+static const char *image_digest(const struct image *image)
+{
+	const char *at = strchr(image->digest, '@');
+
+	return at ? at + 1 : image->digest;
+}
+
 static bool is_id(const char *target)
 {
 	struct reference parts;
@@ -352,17 +360,20 @@ static bool is_id(const char *target)
 	return reference_parse(target, &parts, NULL) == 0 && !parts.name[0];
 }
 
-/* Is the digest of a registry, and not one that the engine gave the image? */
+/* Is the digest of a registry, and not one that the engine gave the image?
+ * Docker does so in containerd's store, where it is the id, Podman always.
+ */
 static bool is_proven(const struct ensure *ensure, const struct image *image)
 {
-	const struct strings *confirmed = &ensure->images->confirmed;
-	const struct image_usage *usage = ensure->images->services.usage;
+	const struct image_services *services = &ensure->images->services;
+	const char *digest = image_digest(image);
 
-	return !reference_digest_is(image->digest, image->id) ||
+	return (strcmp(digest, image->id) != 0 &&
+		!engine_podman(services->engine)) ||
 	       (ensure->fetched && !ensure->build) ||
-	       reference_digest_is(ensure->reference, image->id) ||
-	       strings_has(confirmed, image->id) ||
-	       image_usage_pulled(usage, image->id);
+	       reference_digest_is(ensure->reference, digest) ||
+	       strings_has(&ensure->images->confirmed, digest) ||
+	       image_usage_pulled(services->usage, image->id);
 }
 
 static void registry_told(void *arg, const struct error *err,
@@ -391,9 +402,10 @@ static bool ask_registry(struct ensure *ensure, const struct image *image)
 	if (ensure->told || ensure->local || ensure->build ||
 	    is_id(ensure->target) ||
 	    image_usage_brought(images->services.usage, image->id) ||
-	    strings_has(&images->asked, image->id))
+	    strings_has(&images->asked, image_digest(image)))
 		return false;
-	snprintf(ensure->digest, sizeof(ensure->digest), "%s", image->id);
+	snprintf(ensure->digest, sizeof(ensure->digest), "%s",
+		 image_digest(image));
 	ensure->pull =
 		pull_ask(&images->services, image->digest, ensure->logins,
 			 ensure->logins_count, registry_told, ensure, NULL);

@@ -75,7 +75,8 @@ static void pull_finish(struct pull *pull, const struct error *err)
 
 static void pull_tell(struct pull *pull)
 {
-	pull->news(pull->arg, &pull->now);
+	if (pull->news)
+		pull->news(pull->arg, &pull->now);
 }
 
 /* Failures. */
@@ -195,6 +196,10 @@ static void pull_fail(struct pull *pull, const struct error *failure)
 	struct error err = *failure;
 	uint64_t pause;
 
+	if (pull->asks) {
+		pull_finish(pull, failure);
+		return;
+	}
 	classify(&err);
 	if (strstr(err.text, PLAIN))
 		error_prefix(&err,
@@ -337,6 +342,12 @@ static void pull_object(void *arg, const cJSON *object)
 	pull_tell(pull);
 }
 
+static uint32_t pull_ask_ms(const struct pull *pull)
+{
+	return pull->services->stall_ms < ASK_MS ? pull->services->stall_ms
+						 : ASK_MS;
+}
+
 static void engine_pull(struct pull *pull)
 {
 	uint64_t bytes;
@@ -348,7 +359,9 @@ static void engine_pull(struct pull *pull)
 		free_space_of(pull->root, &pull->free_bytes, &bytes, NULL);
 	pull_tell(pull);
 	pull->call = engine_image_pull(pull->services->engine, pull->target,
-				       pull->auth, pull->services->stall_ms,
+				       pull->auth,
+				       pull->asks ? pull_ask_ms(pull)
+						  : pull->services->stall_ms,
 				       pull_object, pull_call_done, pull, &err);
 	if (!pull->call)
 		pull_fail(pull, &err);
@@ -399,21 +412,22 @@ static void digest_told(void *arg, const struct error *err, cJSON *answer)
 		engine_pull(pull);
 }
 
-/* A failure is not reported here, because the pull meets it as well. */
+/* A failure is not reported here, because the pull meets it as well. Podman
+ * tells no digest, but a pull by that of an image which is there fetches only
+ * the manifest.
+ */
 static void ask_digest(struct pull *pull)
 {
-	uint32_t timeout_ms = pull->services->stall_ms < ASK_MS
-				      ? pull->services->stall_ms
-				      : ASK_MS;
+	bool asks = pull->asks && !engine_podman(pull->services->engine);
 
-	if (pull->asks || !pull->parts.digest[0])
+	if (asks || !pull->parts.digest[0])
 		pull->call = engine_distribution(pull->services->engine,
 						 pull->reference, pull->auth,
-						 timeout_ms, digest_told, pull,
-						 NULL);
+						 pull_ask_ms(pull), digest_told,
+						 pull, NULL);
 	if (pull->call)
 		return;
-	if (pull->asks)
+	if (asks)
 		pull_told(pull, NULL);
 	else
 		engine_pull(pull);
@@ -425,10 +439,6 @@ static void pull_access_found(void *arg, const struct error *failure,
 	struct pull *pull = arg;
 
 	pull->access = NULL;
-	if (failure && pull->asks) {
-		pull_finish(pull, failure);
-		return;
-	}
 	if (failure) {
 		pull_fail(pull, failure);
 		return;

@@ -37,7 +37,7 @@ struct pull *pull_begin(const struct image_services *services,
 			image_news_fn *news, pull_done_fn *done, void *arg,
 			struct error *err);
 
-/* Only ask the registry what the reference means: the target is name@digest.
+/* Only ask the registry whether it has name@digest: that is the target then.
  * ENOTSUP: the engine does not tell. It is tried once.
  */
 struct pull *pull_ask(const struct image_services *services,

@@ -17,6 +17,10 @@
 
 #define PULLS_MAX 4
 
+#define PODMAN_PING                                                            \
+	"HTTP/1.1 200 OK\r\nApi-Version: 1.41\r\nLibpod-Api-Version: 4.3.1"    \
+	"\r\nContent-Length: 2\r\n\r\nOK"
+
 #define LONG                                                                   \
 	"application/vnd.docker.image.rootfs.diff.tar.gzip sha256:"            \
 	"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -42,10 +46,12 @@ struct world {
 	struct fake_exchange *pull;
 	bool touch;    /* an inspect changes the build folder */
 	int exit_code; /* of a container */
+	bool podman;   /* it is Podman; a pull leaves the image as it is */
 	/* what it saw */
 	int inspects, pulls, builds, asked;
 	const char *confirms; /* its registry's answer; NULL: 404 */
 	char seen[600];       /* the last path but /version */
+	char pulled[600];     /* of the last pull */
 	char steps[800]; /* methods and paths of containers, without queries */
 	char body[1000]; /* of the last one that was created */
 	size_t context;
@@ -134,7 +140,7 @@ static void answer_work(struct world *world, struct fake_exchange *exchange,
 	if (world->silent)
 		return;
 	fake_end(exchange);
-	world->present = !text || !strstr(text, "error");
+	world->present = world->podman || !text || !strstr(text, "error");
 }
 
 /* A container, and what is made of it. */
@@ -185,6 +191,10 @@ static void script(void *arg, struct fake_exchange *exchange,
 	const char *path = fake_path(request);
 
 	fake_on_gone(exchange, on_gone, world);
+	if (world->podman && !strcmp(path, "/_ping")) {
+		fake_raw(exchange, PODMAN_PING, strlen(PODMAN_PING));
+		return;
+	}
 	if (fake_version(exchange, request))
 		return;
 	if (!strcmp(path, "/info")) {
@@ -200,6 +210,7 @@ static void script(void *arg, struct fake_exchange *exchange,
 	}
 	snprintf(world->seen, sizeof(world->seen), "%s", path);
 	if (!strncmp(path, "/images/create", 14)) {
+		snprintf(world->pulled, sizeof(world->pulled), "%s", path);
 		answer_work(world, exchange, world->pulls++);
 	} else if (!strncmp(path, "/build", 6)) {
 		world->context = request->size;
@@ -330,10 +341,21 @@ static void new_images(struct world *world, uint32_t stall_ms,
 			   NULL);
 }
 
+static void new_engine(struct world *world)
+{
+	struct error err;
+
+	images_free(take(world->images));
+	engine_free(world->engine);
+	world->engine = engine_new(world->loop, world->host, NULL, &err);
+	if (!world->engine)
+		exit(1);
+	new_images(world, 20000, 10);
+}
+
 static void open_world(struct world *world)
 {
 	char path[128];
-	struct error err;
 
 	*world = (struct world){ 0 };
 	snprintf(world->folder, sizeof(world->folder),
@@ -349,10 +371,7 @@ static void open_world(struct world *world)
 	snprintf(world->host, sizeof(world->host), "unix://%s", world->socket);
 	world->fake =
 		fake_engine_new(world->loop, world->socket, script, world);
-	world->engine = engine_new(world->loop, world->host, NULL, &err);
-	if (!world->engine)
-		exit(1);
-	new_images(world, 20000, 10);
+	new_engine(world);
 }
 
 static void close_world(struct world *world)
@@ -426,6 +445,31 @@ static void confirmed(struct world *world)
 	ensure(world, &outcome, "x@" OWN, NULL);
 	is(outcome.digest, "x@" OWN, "whoever names a digest need not ask");
 	is_int(world->asked + world->pulls, 2, "anyone");
+	reset(&outcome);
+}
+
+/* Podman gives one to each image, too, and tells none of a registry. */
+static void confirmed_by_podman(struct world *world)
+{
+	static const char lacks[] = "{\"error\":\"manifest unknown\"}\n";
+	struct outcome outcome = { 0 };
+
+	engine_with(world, 200, lacks);
+	world->present = world->podman = true;
+	world->config = "{\"Id\":\"sha256:1\",\"RepoDigests\":[\"x@" OWN "\"]}";
+	new_engine(world);
+	ensure(world, &outcome, "x", NULL);
+	ensure(world, &outcome, "x:1", NULL);
+	is(outcome.digest, "(NULL)", "a digest of Podman's own is no digest");
+	is_int(world->pulls, 1, "its registry was asked once");
+	new_images(world, 20000, 10);
+	world->text[1] = NULL;
+	ensure(world, &outcome, "x", NULL);
+	is(outcome.digest, "x@" OWN, "one that the registry has, is");
+	ok(strstr(world->pulled, OWN + 7) && world->pulls == 2,
+	   "a pull by it tells: %s", world->pulled);
+	world->podman = false;
+	new_engine(world);
 	reset(&outcome);
 }
 
@@ -789,10 +833,11 @@ int main(void)
 	struct world world;
 
 	signal(SIGPIPE, SIG_IGN);
-	tap_begin(62);
+	tap_begin(66);
 	open_world(&world);
 	present(&world);
 	confirmed(&world);
+	confirmed_by_podman(&world);
 	single_flight(&world);
 	retries(&world);
 	final_errors(&world);
