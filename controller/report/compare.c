@@ -113,7 +113,7 @@ static int set_side(struct compare_side **to, const struct side *side,
 		.n = (uint32_t)side->rate.n,
 		.rate = side->rate.n ? side->rate.value : (double)NAN,
 		.unit = side->unit,
-		.spread = known_figure(repeats ? mean_deviation(&side->rate)
+		.spread = known_figure(repeats ? mean_margin(&side->rate)
 					       : side->steps),
 		.loss = first && first->loss ? known_figure(first->loss->last)
 					     : (double)NAN,

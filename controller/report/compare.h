@@ -80,10 +80,11 @@ OWNED_VALUE(struct compare_cells, compare_cells_clear)
  *	       "loss": 2.06}
  *
  * With at least two repeats on both sides (or on one side, if the other has no
- * result), spread is their standard deviation and "significant" is Welch's test
- * at 95 %. Otherwise spread is half the interquartile range of the steps, as a
- * rate, and "significant" is true if the two ranges do not overlap. The caller
- * clears *cells, also after a failure: ENOMEM.
+ * result), spread is half the 95 % interval of their mean, as in a report, and
+ * "significant" is Welch's test at 95 %. Otherwise spread is half the
+ * interquartile range of the steps, as a rate, and "significant" is true if the
+ * two ranges do not overlap. The caller clears *cells, also after a failure:
+ * ENOMEM.
  */
 int compare_rows(const struct report_rows *const *sweeps, size_t sweeps_count,
 		 uint64_t from_step, struct compare_cells *cells,

@@ -688,6 +688,10 @@ static void flag_copies(struct builder *builder, const struct remark *remarks,
 	}
 	to->flags = grown;
 	for (size_t i = 0; i < count; i++) {
+		if (builder->input->inputs.devices == 1 && remarks[i].code &&
+		    !strcmp(remarks[i].code,
+			    remark_code_name(REMARK_SCOPE_OPEN)))
+			continue; /* one device is all of them */
 		if (codec_copy(&remark_schema, &remarks[i],
 			       &grown[to->flags_count], builder->err) < 0) {
 			builder_note(builder, -1);

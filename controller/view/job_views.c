@@ -68,11 +68,11 @@ static void job_put(struct view_row *row, const void *of)
 		  "%s", job->state);
 	view_text(row, job->started_ms ? human_time(end - job->started_ms).text
 				       : "");
+	view_text(row, job_rate(job).text);
 	view_text(row, job_nodes(&job->allocation, text, sizeof(text)));
 	view_text(row, job_detail(job, text, sizeof(text)));
 	job_put_step(row, job);
 	view_number(row, "%.4f", job_loss(job));
-	view_text(row, job_rate(job).text);
 	view_text(row, job->text ? job->text : job->waits);
 }
 
@@ -227,9 +227,9 @@ static const struct view_column job_columns[] = {
 	{ "JOB", "Job", true, 0 }, { "SWEEP", NULL, true, 1 },
 	{ "CELL", "Cell", false, 0 }, { "TRY", NULL, true, 2 },
 	{ "STATE", "State", false, 0 }, { "TIME", NULL, true, 4 },
-	{ "NODES", "Nodes", false, 3 }, { "DETAIL", NULL, false, 0 },
-	{ NULL, "Step", false, 0 }, { NULL, "Loss", true, 0 },
-	{ NULL, "Rate", true, 0 }, { NULL, "Reason", false, 0 },
+	{ NULL, "Rate", true, 0 }, { "NODES", "Nodes", false, 3 },
+	{ "DETAIL", NULL, false, 0 }, { NULL, "Step", false, 0 },
+	{ NULL, "Loss", true, 0 }, { NULL, "Reason", false, 0 },
 	{ NULL, NULL, false, 0 },
 };
 const struct view view_jobs = {

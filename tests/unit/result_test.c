@@ -586,6 +586,26 @@ static void test_usage(void)
 	codec_clear(&usage_summary_schema, &usage);
 }
 
+/* Is a rate of one device or of all? */
+static void test_scope(void)
+{
+	struct remark warnings[] = { { .code = (char *)"scope-open" },
+				     { .text = (char *)"n1: a clock" } };
+	struct run run;
+	cJSON *result;
+
+	run_init(&run);
+	run.input.inputs.warnings = warnings;
+	run.input.inputs.warnings_count = 2;
+	for (unsigned int devices = 1; devices <= 2; devices++) {
+		run.input.inputs.devices = devices;
+		result = result_tree(&run.input);
+		is_int(cJSON_GetArraySize(at(result, "flags")), (int)devices,
+		       "it is asked only where there are several");
+		cJSON_Delete(result);
+	}
+}
+
 static void complete(struct run *run, size_t records, uint64_t total,
 		     const char *want, const char *told, const char *what)
 {
@@ -735,6 +755,7 @@ int main(void)
 	test_shares();
 	test_memory();
 	test_usage();
+	test_scope();
 	test_complete();
 	test_inputs();
 	test_no_memory();

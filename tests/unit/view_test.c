@@ -77,13 +77,14 @@ static void test_page(void)
 	is_int(writer_end(&to, NULL), 0, "a row is written");
 	is(page.data,
 	   "<table><tr><th class=\"n\">Job</th><th>Cell</th><th>State</th>"
-	   "<th>Nodes</th><th>Step</th><th class=\"n\">Loss</th>"
-	   "<th class=\"n\">Rate</th><th>Reason</th></tr>\n"
+	   "<th class=\"n\">Rate</th><th>Nodes</th><th>Step</th>"
+	   "<th class=\"n\">Loss</th><th>Reason</th></tr>\n"
 	   "<td class=\"n\"><a href=\"/job/7\">7</a></td>"
-	   "<td>a&lt;b #2</td><td class=\"running\">running</td><td>-</td>"
+	   "<td>a&lt;b #2</td><td class=\"running\">running</td>"
+	   "<td class=\"n\">80.2 step/s</td><td>-</td>"
 	   "<td><progress max=\"9\" value=\"3\"></progress> 3 of 9, "
 	   "<span class=\"bad\">suspected hang</span></td>"
-	   "<td class=\"n\"></td><td class=\"n\">80.2 step/s</td><td></td>",
+	   "<td class=\"n\"></td><td></td>",
 	   "with links, a bar and a warning, and its own columns");
 }
 

@@ -112,6 +112,8 @@ static void comparison_explain(struct cli *cli)
 {
 	cli_say(cli, "same: the difference is within the spread of the "
 		     "repeats (or of the steps)");
+	cli_say(cli, "±: half of the 95 %% interval of the mean, or of the "
+		     "quartiles of the steps");
 	cli_say(cli, "to x %%: what so many repeats can tell apart");
 	cli_say(cli, "ratio: with its 95 %% interval, if both have repeats");
 	cli_say(cli, "loss: mean difference (largest)");
