@@ -61,7 +61,9 @@
  *			  {"stream": "node-0.out-train.log",
  *			   "path": "/data/train.log", "part": 1}
  *			  {"stream": "rank-0", "kept": BYTES}
- *	node-<N>.<NAME>.log  the bytes of a followed file (see below).
+ *	node-<N>.<NAME>.log  the bytes of a followed file (see below); of node
+ *			  0 also the list of Python packages
+ *			  (agent/init/packages.h)
  *	collect-<I>.tar, collect-<I>.why
  *			  what is packed of the I-th collect=, from 0, and why
  *			  it is not or not all of it (agent/init/pack.h); there

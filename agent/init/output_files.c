@@ -1,8 +1,10 @@
 /* output_files.c - copies, counts and bounds the output of the command.
  */
 #include "agent/init/output_files.h"
+#include "agent/init/environment.h"
 #include "agent/init/follow.h"
 #include "agent/init/init.h"
+#include "agent/init/packages.h"
 #include "protocol/base/clock.h"
 
 #include <stdbool.h>
@@ -24,6 +26,7 @@ struct output_files {
 	uint64_t room;   /* bytes that may still come */
 	uint64_t beyond; /* bytes that were cut off */
 	bool full;       /* the limit is met: what is kept is settled */
+	bool listed;     /* the packages, while the command starts */
 };
 
 struct output_files *output_files_new(const struct start *start,
@@ -121,10 +124,24 @@ static void bound(struct output_files *output)
 		output_cut_log(output, &record->processes[i]);
 }
 
+static void output_list_packages(struct output_files *output)
+{
+	char **environment = environment_new(environ, output->start, 0, 0);
+	const char *path =
+		environment ? environment_get(environment, "PATH") : NULL;
+
+	output->listed = true;
+	if (output->start->node == 0)
+		packages_write(&output->index, path ? path : DEFAULT_PATH);
+	environment_free(environment);
+}
+
 int64_t output_files_look(struct output_files *output, int64_t now_ms)
 {
 	if (now_ms < output->look_ms)
 		return output->look_ms;
+	if (!output->listed)
+		output_list_packages(output);
 	bound(output);
 	if (!output->follow) {
 		output->look_ms = now_ms + INIT_SCAN_MS;

@@ -23,6 +23,7 @@
 #include "controller/results/series.h"
 #include "controller/results/usage.h"
 #include "controller/store/store.h"
+#include "protocol/message/packages.h"
 #include "protocol/message/stream_index.h"
 
 #include <inttypes.h>
@@ -493,7 +494,8 @@ static void reason_add_streams(struct reason_job *to, const struct task *task,
 		if (to->count == REASON_STREAMS_MAX)
 			return;
 		if (files ? !stream_index_belongs(task->rank, name) ||
-				    stream_index_is_index(name)
+				    stream_index_is_index(name) ||
+				    !strcmp(name, PACKAGES_STREAM)
 			  : !output)
 			continue;
 		to->streams[to->count++] = (struct reason_stream){

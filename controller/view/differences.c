@@ -99,7 +99,76 @@ static void differences_add(struct table *table, const char *path,
 	}
 }
 
+/* Bytes of the line's name, and of the line. */
+static size_t package_name(const char *line)
+{
+	return strcspn(line, " \n");
+}
+
+static size_t package_line(const char *line)
+{
+	return strcspn(line, "\n");
+}
+
+static void put_version(struct table *table, const char *line)
+{
+	size_t name = package_name(line);
+	size_t size = package_line(line += name + (line[name] == ' '));
+
+	table_cell(table, PLAIN, "%.*s",
+		   size > SHOWN_BYTES ? SHOWN_BYTES : (int)size, line);
+}
+
+static const char *package_next(const char *line)
+{
+	line += package_line(line);
+	return *line ? line + 1 : line;
+}
+
+/* <0: the first comes before the second, by name; an end comes last. */
+static int packages_order(const char *one, const char *other)
+{
+	size_t a = package_name(one), b = package_name(other);
+	int order;
+
+	if (!*one || !*other)
+		return !*one - !*other;
+	order = memcmp(one, other, a < b ? a : b);
+	return order ? order : (a > b) - (a < b);
+}
+
+/* Both lists are sorted. */
+static void differences_add_packages(struct table *table, const char *one,
+				     const char *other)
+{
+	while (*one || *other) {
+		int order = packages_order(one, other);
+		const char *line = order <= 0 ? one : other;
+		size_t size = package_line(line);
+
+		if (order || size != package_line(other) ||
+		    memcmp(one, other, size) != 0) {
+			table_cell(table, PLAIN, "package %.*s",
+				   (int)(package_name(line) > PATH_BYTES
+						 ? PATH_BYTES
+						 : package_name(line)),
+				   line);
+			if (order <= 0)
+				put_version(table, one);
+			else
+				table_text(table, "-");
+			if (order >= 0)
+				put_version(table, other);
+			else
+				table_text(table, "-");
+		}
+		one = order <= 0 ? package_next(one) : one;
+		other = order >= 0 ? package_next(other) : other;
+	}
+}
+
 int differences_find(const struct job_info *one, const struct job_info *other,
+		     const char *const packages[2],
 		     struct differences *differences, struct error *err)
 {
 	owned(cJSON_Delete) cJSON *origin = NULL, *against = NULL;
@@ -125,5 +194,8 @@ int differences_find(const struct job_info *one, const struct job_info *other,
 	table_text(&differences->table, job_rate(other).text);
 	differences_add(&differences->table, "", one->spec, other->spec, 0);
 	differences_add(&differences->table, "", origin, against, 0);
+	if (*packages[0] && *packages[1])
+		differences_add_packages(&differences->table, packages[0],
+					 packages[1]);
 	return 0;
 }

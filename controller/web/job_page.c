@@ -7,6 +7,7 @@
 #include "controller/view/differences.h"
 #include "controller/web/web_page.h"
 #include "protocol/message/json_get.h"
+#include "protocol/message/packages.h"
 #include "protocol/message/reply_logs.h"
 
 #include <math.h>
@@ -300,17 +301,40 @@ static void put_output(struct web_page *page, const struct job_info *job)
 	codec_clear(&reply_log_read_schema, &reply);
 }
 
+/* The packages of a job; nothing where they are not known. */
+static const char *packages_read(struct web_page *page, uint64_t job,
+				 struct buffer *bytes)
+{
+	struct message_log_read read = { .job = job,
+					 .stream = (char *)PACKAGES_STREAM };
+	struct api_request request = web_request(page, &read);
+	struct reply_log_read reply = { 0 };
+	bool there;
+
+	buffer_init(bytes, MESSAGE_PAYLOAD_MAX);
+	request.bytes = bytes;
+	there = api_log_read(&request, &reply, NULL) == 0 && bytes->size;
+	codec_clear(&reply_log_read_schema, &reply);
+	return there ? bytes->data : "";
+}
+
 /* What the job differs in from another one. */
 static void put_differences(struct web_page *page, const struct job_info *job,
 			    uint64_t from)
 {
 	owned(differences_clear) struct differences differences = { 0 };
+	owned(buffer_clear) struct buffer bytes, bytes_from;
+	const char *const packages[2] = {
+		packages_read(page, from, &bytes_from),
+		packages_read(page, job->job, &bytes),
+	};
 	struct message_query query = { .id = from };
 	struct api_request request = web_request(page, &query);
 	struct reply_job other = { 0 };
 
 	if (api_job(&request, &other, NULL) == 0 &&
-	    differences_find(&other.job, job, &differences, NULL) == 0) {
+	    differences_find(&other.job, job, packages, &differences, NULL) ==
+		    0) {
 		web_html(page,
 			 "<h2>Differences from <a href=\"/job/%llu\">job "
 			 "%llu</a></h2><div class=\"wide\">",

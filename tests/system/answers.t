@@ -239,6 +239,16 @@ like "$out" 'Differences from .*container.argv' "also on a page"
 run cli compare job 1 99
 like "$rc $err" '^2 .*no job 99' "a job that is not there is named"
 touch "$BED/host/holds/end"
+for minor in 1 2; do
+	mkdir -p "$BED/host/has$minor"/{bin,lib/python3.11/site-packages/{torch-2.$minor.0,numpy-1.26}.dist-info}
+	must submit_tool has$minor env='{PATH: /host/bin}' exit 0
+	must wait_sweep "$SWEEP" 30
+done
+run cli compare job "$((JOB - 1))" "$JOB"
+like "$out" 'package torch +2\.1\.0 +2\.2\.0' "also in their Python packages"
+is "$(grep -c numpy <<<"$out")" 0 "if these differ"
+run curl -sf -b "$BED/jar" "$web/job/$JOB/$((JOB - 1))"
+like "$out" 'package torch.*2\.1\.0.*2\.2\.0' "on the page, too"
 # A job that runs beside the last runs of its cell.
 mkdir -p "$BED/host/usual"
 lines 1 40 80.0 >"$BED/host/usual/log"

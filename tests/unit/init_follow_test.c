@@ -342,6 +342,37 @@ static void test_cut_output(int home)
 	out_of(&box, home);
 }
 
+/* Beside the folders of PATH; each once, sorted. */
+static void test_packages(void)
+{
+	static const char *const folders[] = {
+		"env/lib/python3.11/site-packages/torch-2.1.0+x1.dist-info",
+		"env/lib/python3.11/site-packages/My_Tool-1.2-py3.11.egg-info",
+		"env/lib/python3.11/site-packages/plain.egg-info",
+		"env/lib/python3.11/site-packages/two\nlines-1.dist-info",
+		"env/lib/python3/dist-packages/torch-2.1.0+x1.dist-info",
+		"env/bin",
+	};
+	owned(buffer_clear) struct buffer text, index;
+	char head[200];
+	struct box box;
+
+	box_init(&box);
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		file_make_folders(box_path(&box, folders[i]), 0755, NULL);
+	snprintf(head, sizeof(head), "env=PATH=%s/env/bin\n", box.root);
+	box_script(&box, head, "exit 0");
+	is_int(box_run(&box), 0, "a command with a PATH of its own");
+	read_out(&box, "node-0.python-packages.log", &text);
+	ok(strstr(text.data, "My_Tool 1.2-py3.11\ntorch 2.1.0+x1\n") &&
+		   !strstr(text.data, "plain") && !strstr(text.data, "two"),
+	   "has a list of its packages");
+	read_out(&box, "node-0.log", &index);
+	ok(strstr(index.data, "\"node-0.python-packages\"") != NULL,
+	   "which is announced");
+	box_clear(&box);
+}
+
 int main(void)
 {
 	owned_fd int home = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -362,5 +393,6 @@ int main(void)
 	test_fast(home);
 	test_limit(home);
 	test_cut_output(home);
+	test_packages();
 	return tap_done();
 }

@@ -3,11 +3,13 @@
 #include "controller/cli/command.h"
 #include "controller/cli/commands/gate.h"
 #include "controller/cli/commands/results.h"
+#include "controller/cli/commands/streams.h"
 #include "controller/cli/commands/sweep_source.h"
 #include "controller/report/compare.h"
 #include "controller/report/labels.h"
 #include "controller/view/differences.h"
 #include "protocol/base/program.h"
+#include "protocol/message/packages.h"
 
 #include <errno.h>
 #include <math.h>
@@ -270,14 +272,38 @@ static int sweeps_judge(struct cli *cli, const struct sweeps *sweeps,
 	return gate_judge(cli, gate, &about, &last->rows, err);
 }
 
+static int packages_take(const void *piece, size_t size, void *arg,
+			 struct error *err)
+{
+	return buffer_append(arg, piece, size, err);
+}
+
+/* The packages of a job; nothing where they are not known. */
+static const char *packages_fetch(struct client *client,
+				  const struct answer *answer,
+				  struct buffer *text)
+{
+	const struct job_info *job =
+		&((const struct reply_job *)answer->reply)->job;
+
+	return stream_read(client, job->job, job->attempt, PACKAGES_STREAM, 0,
+			   packages_take, text, NULL) == 0
+		       ? text->data
+		       : "";
+}
+
 /* `job A B`: what the second differs in from the first. */
 static int compare_two_jobs(struct cli *cli, struct error *err)
 {
 	owned(session_clear) struct session session = { 0 };
 	owned(answer_clear) struct answer one = { 0 }, other = { 0 };
 	owned(differences_clear) struct differences differences = { 0 };
+	owned(buffer_clear) struct buffer text, text_other;
 	struct message_query query = { .what = QUERY_JOB };
+	const char *packages[2];
 
+	buffer_init(&text, PACKAGES_BYTES_MAX);
+	buffer_init(&text_other, PACKAGES_BYTES_MAX);
 	if (cli->arg_count != 3)
 		return error_set(err, EINVAL,
 				 "compare job: expected the numbers of two "
@@ -287,10 +313,13 @@ static int compare_two_jobs(struct cli *cli, struct error *err)
 	if (cli_id(cli->args[1], "job", &query.id, err) < 0 ||
 	    client_query(session.client, &query, &one, err) < 0 ||
 	    cli_id(cli->args[2], "job", &query.id, err) < 0 ||
-	    client_query(session.client, &query, &other, err) < 0 ||
-	    differences_find(&((const struct reply_job *)one.reply)->job,
+	    client_query(session.client, &query, &other, err) < 0)
+		return -1;
+	packages[0] = packages_fetch(session.client, &one, &text);
+	packages[1] = packages_fetch(session.client, &other, &text_other);
+	if (differences_find(&((const struct reply_job *)one.reply)->job,
 			     &((const struct reply_job *)other.reply)->job,
-			     &differences, err) < 0)
+			     packages, &differences, err) < 0)
 		return -1;
 	return cli_print_table(cli, "", &differences.table, NULL, err) < 0
 		       ? -1
