@@ -86,8 +86,11 @@ asked 'nodes: 1: accepted.*nodes: 2: quota q: requests.nvidia.com/gpu: 16 more t
 	"a quota has room for one pod and not for two"
 echo 'pods "x" is forbidden: violates PodSecurity' >"$FAKE_CLUSTER/pod-refused"
 asked '^1 .*violates PodSecurity' "what the API server refuses is told"
+echo "create pods" >"$FAKE_CLUSTER/denied"
+asked 'nodes: 1: not tried, as you may not create pods; 1 of 1 nodes' \
+	"without the right to create pods, --plan says so"
 is "$(left)" "" "nothing is created for it"
-rm "$FAKE_CLUSTER"/{pod-refused,nodes.json,resourcequotas.json}
+rm "$FAKE_CLUSTER"/{denied,pod-refused,nodes.json,resourcequotas.json}
 
 # What a cluster has beside the usual.
 run regatta k8s good.yaml --queue team

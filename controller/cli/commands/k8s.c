@@ -162,22 +162,6 @@ static int k8s_words(const cJSON *choices, struct strings *options,
 	return 0;
 }
 
-/* 1: the right is given; 0: it is not. */
-static int k8s_can(const struct strings *options, const char *verb,
-		   const char *what, struct error *err)
-{
-	const char *const words[] = { "auth", "can-i", verb, what, NULL };
-	owned(buffer_clear) struct buffer text = { 0 };
-	struct error why;
-
-	if (kubectl_run(options, words, &text, &why) == 0)
-		return 1;
-	/* "no" is no complaint. */
-	return why.code != EIO || strstr(why.text, "ended with 1:")
-		       ? error_set(err, why.code, "%s", why.text)
-		       : 0;
-}
-
 /* Does the cluster serve the API: "group/version", or "group/" of any? */
 static bool k8s_serves(const cJSON *found, const char *api)
 {
@@ -209,7 +193,7 @@ static int k8s_can_extra(const struct strings *options, const cJSON *extra,
 		return 1;
 	snprintf(what, sizeof(what), "%.60ss.%.*s", kind,
 		 (int)strcspn(api, "/"), api);
-	return k8s_can(options, "create", what, err);
+	return kubectl_can(options, "create", what, err);
 }
 
 /* Keep the extras whose API the cluster serves. */
@@ -226,10 +210,11 @@ static int k8s_discover(const struct strings *options, cJSON *choices,
 		const char *api = json_get_text(extra, "api");
 		const char *value = json_get_text_or_empty(extra, "value");
 		bool optional = !strcmp(value, "$GANG");
-		int can = !api || k8s_serves(found, api);
+		/* Of a cluster that does not answer nothing is assumed. */
+		int can = !api || (found ? k8s_serves(found, api) : !optional);
 
 		next = extra->next;
-		if (can && api && optional)
+		if (can && optional)
 			can = k8s_can_extra(options, extra, err);
 		if (can < 0)
 			return -1;
@@ -263,7 +248,7 @@ static int k8s_check_rights(const struct strings *options, struct error *err)
 	for (size_t i = 0; i < sizeof(k8s_rights) / sizeof(k8s_rights[0]);
 	     i++) {
 		const char *const *right = k8s_rights[i];
-		int can = k8s_can(options, right[0], right[1], err);
+		int can = kubectl_can(options, right[0], right[1], err);
 
 		if (can < 0)
 			return -1;
@@ -383,6 +368,7 @@ static int k8s_command(struct cli *cli, struct error *err)
 {
 	struct k8s_options *given = k8s_options_given(cli);
 	owned(input_clear) struct input input = { 0 };
+	owned(strings_clear) struct strings options = { 0 };
 	owned(cJSON_Delete) cJSON *choices = NULL;
 
 	if (given->serve != OPTION_NONE)
@@ -406,8 +392,12 @@ static int k8s_command(struct cli *cli, struct error *err)
 	choices = k8s_choices(cli, &input, err);
 	if (!choices)
 		return -1;
-	return given->print ? k8s_print(&input, choices, cli->out, err)
-			    : k8s_begin(cli, &input, choices, err);
+	if (!given->print)
+		return k8s_begin(cli, &input, choices, err);
+	return k8s_words(choices, &options, err) < 0 ||
+			       k8s_discover(&options, choices, err) < 0
+		       ? -1
+		       : k8s_print(&input, choices, cli->out, err);
 }
 
 /* clang-format off */

@@ -193,10 +193,15 @@ int admission_ask(const struct strings *kubectl, const cJSON *job,
 	owned(cJSON_Delete) cJSON *quota_list = NULL, *node_list = NULL;
 	char why[ADMISSION_TEXT_MAX] = "the cluster has no node";
 	int good = 0, all = 0;
+	int can = kubectl_can(kubectl, "create", "pods", err);
+	const char *tried =
+		can ? "accepted" : "not tried, as you may not create pods";
 	struct error refused;
 
-	*text = 0;
-	if (admission_try(kubectl, template,
+	if (can < 0)
+		return -1;
+	if (can &&
+	    admission_try(kubectl, template,
 			  json_get_text(json_get(job, "metadata"), "name"),
 			  &refused) < 0) {
 		if (refused.code != EIO)
@@ -213,7 +218,7 @@ int admission_ask(const struct strings *kubectl, const cJSON *job,
 	nodes = admission_list(kubectl, "nodes", &node_list);
 	if (!nodes) {
 		snprintf(text, ADMISSION_TEXT_MAX,
-			 "accepted; the nodes may not be read");
+			 "%s; the nodes may not be read", tried);
 		return 1;
 	}
 	cJSON_ArrayForEach(item, nodes)
@@ -223,9 +228,9 @@ int admission_ask(const struct strings *kubectl, const cJSON *job,
 	}
 	if (good)
 		snprintf(text, ADMISSION_TEXT_MAX,
-			 "accepted; %d of %d nodes could run it", good, all);
+			 "%s; %d of %d nodes could run it", tried, good, all);
 	else
-		snprintf(text, ADMISSION_TEXT_MAX, "no node could run it: %s",
-			 why);
+		snprintf(text, ADMISSION_TEXT_MAX,
+			 "no node could run it: %.360s", why);
 	return good > 0;
 }

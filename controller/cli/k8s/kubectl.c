@@ -50,6 +50,21 @@ int kubectl_json(const struct strings *options, const char *const *words,
 				   words[0]);
 }
 
+int kubectl_can(const struct strings *options, const char *verb,
+		const char *what, struct error *err)
+{
+	const char *const words[] = { "auth", "can-i", verb, what, NULL };
+	owned(buffer_clear) struct buffer text = { 0 };
+	struct error why;
+
+	if (kubectl_run(options, words, &text, &why) == 0)
+		return 1;
+	/* "no" is no complaint. */
+	return why.code != EIO || strstr(why.text, "ended with 1:")
+		       ? error_set(err, why.code, "%s", why.text)
+		       : 0;
+}
+
 /* It reads the object from our memory, so that a Secret is on no disk. */
 int kubectl_create(const struct strings *options, const cJSON *object,
 		   const char *const *more, cJSON **answer, struct error *err)

@@ -22,6 +22,10 @@ int kubectl_run(const struct strings *options, const char *const *words,
 int kubectl_json(const struct strings *options, const char *const *words,
 		 cJSON **answer, struct error *err);
 
+/* 1: `kubectl auth can-i VERB WHAT` says yes; 0: it says no. */
+int kubectl_can(const struct strings *options, const char *verb,
+		const char *what, struct error *err);
+
 /* `kubectl create -f OBJECT MORE`, with at most 4 words more, of which one is
  * `-o json`.
  */

@@ -27,7 +27,9 @@
 #include <time.h>
 
 #define TURN_MS 200   /* between looks at the run's jobs */
+#define QUICK_MS 50   /* while one waits for its pods */
 #define PODS_MS 2000  /* between looks at pods that do not start */
+#define START_MS 5000 /* before the first one: it takes time from a start */
 #define AGAIN_MS 5000 /* after a call that failed */
 #define TOKEN_S 86400 /* a Job may wait long for its pods */
 #define TOKEN_SPARE 2 /* pods that replace deleted ones */
@@ -225,6 +227,7 @@ static int pods_begin(struct pods *pods, const struct job_info *info,
 	}
 	cli_say(pods->cli, "created a Job for job %" PRIu64 ", attempt %u",
 		info->job, info->attempt);
+	pods->look_at = clock_mono_ms() + START_MS;
 	return pods_add(pods, info->job, info->attempt, err) ? 0 : -1;
 }
 
@@ -402,6 +405,16 @@ static int pods_see_events(struct pods *pods, struct error *err)
 	return 0;
 }
 
+static bool pods_wait(const struct pods *pods)
+{
+	const struct pod_job *job;
+
+	TAILQ_FOREACH(job, &pods->jobs, next)
+	if (job->wanted && job->waits)
+		return true;
+	return false;
+}
+
 /* Tell why pods do not start. */
 static int pods_look(struct pods *pods, struct error *err)
 {
@@ -412,10 +425,7 @@ static int pods_look(struct pods *pods, struct error *err)
 	struct pod_job *job;
 	const cJSON *pod;
 
-	TAILQ_FOREACH(job, &pods->jobs, next)
-	if (job->wanted && job->waits)
-		break;
-	if (!job || clock_mono_ms() < pods->look_at)
+	if (!pods_wait(pods) || clock_mono_ms() < pods->look_at)
 		return 0;
 	pods->look_at = clock_mono_ms() + PODS_MS;
 	snprintf(label, sizeof(label), MANIFEST_RUN "=%s", pods->run.cluster);
@@ -570,7 +580,9 @@ int pods_serve(struct cli *cli, int parent_fd, struct error *err)
 
 		if (!good && why.code != EINTR)
 			cli_say(cli, "%s", why.text);
-		pods_pause(&pods, good ? TURN_MS : AGAIN_MS);
+		pods_pause(&pods, !good              ? AGAIN_MS
+				  : pods_wait(&pods) ? QUICK_MS
+						     : TURN_MS);
 	}
 	return pods_remove_all(&pods, err) < 0 ? -1 : EXIT_GOOD;
 }
