@@ -4,20 +4,55 @@
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"
 need_root
-need jq dockerd nsenter "$REGATTA_BUILD"/{regatta,regatta-agent,lab/tool}
+need jq dockerd nsenter docker-registry "$REGATTA_BUILD"/{regatta,regatta-agent,lab/tool}
 # shellcheck source=tests/lab/kube.sh
 . "$ROOT/tests/lab/kube.sh"
 [[ -x $KUBE/bin/kubelet && -x $KUBE/up.sh ]] ||
 	skip_all "no Kubernetes at $KUBE (recipes/kube/build.sh makes one)"
 must kube_up
 must kube_regatta
+# shellcheck disable=SC2016 # dollars of the hash
+user=reader secret=s3cret-word
+echo "$user:"'$2b$04$1esNX4PYwhBP8FOf9Fogi.1xd88JKvqxYEN1av.mYytX.xN7fgVDa' \
+	>"$BED/htpasswd"
+for node in n1 n2; do
+	REGISTRY_MORE="auth: {htpasswd: {realm: regatta, path: $BED/htpasswd}}" \
+		must registry_up "$node" "k$node" 127.0.0.1:5000
+done
+# What schedulers of gangs add to a cluster.
+must kube apply -f - >&2 <<'END'
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: podgroups.scheduling.x-k8s.io
+  annotations: {api-approved.kubernetes.io: "unapproved, a test"}
+spec:
+  group: scheduling.x-k8s.io
+  scope: Namespaced
+  names: {kind: PodGroup, plural: podgroups, singular: podgroup}
+  versions:
+  - name: v1alpha1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+END
 must kube_user bench
 cd "$BED" || exit 1
 export KUBECONFIG=$BED/bench.config PATH=$REGATTA_BUILD:$PATH
 mkdir images
-cp -r "$REGATTA_BUILD"/images/{models.yaml,frameworks,vendors} images
+cp -r "$REGATTA_BUILD"/images/{models.yaml,kubernetes.yaml,frameworks,vendors} images
 chmod -R u+w images
-echo 'kubernetes: {resource: example.com/gpu}' >>images/vendors/cpu/profile.yaml
+cat >>images/vendors/cpu/profile.yaml <<'END'
+kubernetes: {resource: example.com/gpu}
+monitor:
+  command: [invented-smi]
+  timeout: 5s
+  layouts:
+    - name: lines
+      read: lines
+      when: '^card'
+      device: ['card (?<device>\d+) (?<power_w>\d+ W)']
+END
 common=(--images images --image local/regatta:1 --host-network)
 
 states() { # FOLDER
@@ -73,6 +108,53 @@ run -t 120 inside regatta k8s oom.yaml --state oom "${common[@]}"
 like "$rc $err" "failed, oom" "memory is told"
 nothing "after failures"
 
+# The tools of the image run where its devices are.
+mkdir -p tools/{bin,tmp,etc}
+cp "$KUBE/img/busybox" tools/bin
+for word in sh cat echo sleep; do ln -sf busybox tools/bin/$word; done
+printf '#!/bin/sh\necho card 0 300 W\n' >tools/bin/invented-smi
+cat >tools/bin/invented-stack <<'END'
+#!/bin/sh
+echo "Process $1: python train.py"
+echo 'Thread 0x7F0000000001 (active): "MainThread"'
+echo '    wait_for_batch (train.py:7)'
+END
+chmod 755 tools/bin/invented-*
+must kube_image local/tools:1 tools
+sweep hang 'echo begun; sleep 1000' "hang: 5s"
+sed -i 's,local/busybox,local/tools,' hang.yaml
+run -t 120 inside regatta k8s hang.yaml --state hang "${common[@]}"
+like "$rc $err" "failed, hang" "a hang is told"
+ok 'grep -rqs wait_for_batch hang/controller/logs/1/1' \
+	"with the stacks by a tool of the image"
+ok 'grep -qs 300 hang/controller/logs/1/1/samples-0.log' \
+	"and the power by the vendor's tool in it"
+nothing "after a hang"
+
+# An image of a registry that wants a password.
+for node in n1 n2; do
+	on() { nsenter -m -n -t "$(cat "$KUBE/$node/init.pid")" docker \
+		-H unix:///run/docker.sock "$@" >&2; }
+	login_file config.json 127.0.0.1:5000 "$secret"
+	must on tag local/busybox:1 127.0.0.1:5000/own/busybox:1
+	must on --config "$BED" push 127.0.0.1:5000/own/busybox:1
+	must on rmi 127.0.0.1:5000/own/busybox:1
+done
+sweep private 'echo begun'
+sed -i 's,local/busybox,127.0.0.1:5000/own/busybox,' private.yaml
+spawn -n kctl refused regatta k8s private.yaml --state refused "${common[@]}"
+ok 'wait_for "detail refused | finds \"no basic auth\"" 60' \
+	"a registry's refusal is told"
+end refused INT
+must kube create secret docker-registry lab-registry -n bench \
+	--docker-server=127.0.0.1:5000 --docker-username="$user" \
+	--docker-password="$secret" >&2
+echo 'spec: {imagePullSecrets: [{name: lab-registry}]}' >site.yaml
+run -t 120 inside regatta k8s private.yaml --state private --site site.yaml \
+	"${common[@]}"
+is "$rc $(states private)" '0 ["completed"]' "a Secret of --site lets it in"
+nothing "after a private image"
+
 # Its pod is deleted; then the node loses its power.
 sweep slow 'trap "echo told; exit 3" TERM; echo begun; i=0; while [ $i -lt ${s} ]; do sleep 0.2; i=$((i+1)); done' \
 	"matrix: {s: [40]}"
@@ -104,14 +186,45 @@ sweep quota 'true'
 spawn -n kctl quota regatta k8s quota.yaml --state quota "${common[@]}"
 ok 'wait_for "detail quota | finds \"exceeded quota\"" 60' \
 	"what a quota refuses is told"
+must kube create role plan -n bench --verb=create --resource=pods >&2
+must kube create role quotas -n bench --verb=list --resource=resourcequotas >&2
+must kube create clusterrole plan --verb=list --resource=nodes >&2
+for role in --role=plan --role=quotas; do
+	must kube create rolebinding "${role#*=}" -n bench "$role" \
+		--serviceaccount=bench:guest >&2
+done
+must kube create clusterrolebinding plan --clusterrole=plan \
+	--serviceaccount=bench:guest >&2
+run inside regatta k8s quota.yaml --plan "${common[@]}"
+like "$rc $(cat out)" '^1 .*exceeded quota: q' "--plan tells it beforehand"
 kube delete quota q -n bench >&2
 end quota INT
+kube create quota q -n bench --hard=pods=1 >&2
+run inside regatta k8s good.yaml --plan "${common[@]}"
+like "$rc $(cat out)" '^1 .*nodes: 1: accepted; 2 of 2 .*nodes: 2: quota q' \
+	"also that a gang has no room"
+kube delete quota q -n bench >&2
 nothing "after a refusal"
 sweep wide 'true' "include: [{devices: 16}]"
 spawn -n kctl wide regatta k8s wide.yaml --state wide "${common[@]}"
 ok 'wait_for "detail wide | finds \"Insufficient example.com/gpu\"" 60' \
 	"a pending pod tells the scheduler's words"
 end wide INT
+run inside regatta k8s wide.yaml --plan "${common[@]}"
+like "$rc $(cat out)" '^1 .*could run it: n[12] has 8 example.com/gpu of 16' \
+	"--plan tells that no node has the devices"
+
+# A gang is a PodGroup, if its objects may be created.
+must kube create role groups -n bench --verb=create \
+	--resource=podgroups.scheduling.x-k8s.io >&2
+must kube create rolebinding groups -n bench --role=groups \
+	--serviceaccount=bench:guest >&2
+sweep gang 'sleep 5' "nodes: 2"
+begin gang
+is "$(kube get podgroups -n bench -o 'jsonpath={.items[0].spec.minMember}')" 2 \
+	"a gang has its PodGroup"
+must wait_for '! alive gang' 60
+ok 'wait_for "[[ ! \$(kube get podgroups -n bench -o name) ]]" 60' "and none is left"
 
 # Two users in two namespaces.
 must kube_user other
