@@ -14,6 +14,7 @@ static void causes_forget(struct causes *causes)
 	for (size_t i = 0; i < causes->count; i++)
 		free(causes->all[i].line);
 	causes->count = 0;
+	causes->worst_order = 0;
 	causes->unfinished = NULL;
 	causes->frame = causes->raised = 0;
 	causes->progress = causes->gave_up = 0;
@@ -71,9 +72,16 @@ static bool causes_find_hit(struct causes *causes, enum failure_kind kind,
 				     line->text, line->size, false, hit);
 }
 
-static bool line_has_text(const struct clean *line, const char *text)
+/* Only a line with the first and the last pair of the text is searched. */
+static bool line_has_text(const struct causes *causes, const struct clean *line,
+			  const char *text)
 {
-	return memmem(line->text, line->size, text, strlen(text)) != NULL;
+	size_t size = strlen(text);
+	const uint16_t ends[] = { (uint16_t)line_pair(text),
+				  (uint16_t)line_pair(text + size - 2) };
+
+	return line_pairs_have(&causes->pairs, ends, 2) &&
+	       memmem(line->text, line->size, text, size);
 }
 
 static bool indented(const struct clean *line)
@@ -98,16 +106,16 @@ static char *quoted(const char *text, size_t size)
 	if (!line)
 		return NULL;
 	while (size) {
-		size_t step = utf8_character(text, size, NULL);
+		size_t step = (unsigned char)*text < 0x80
+				      ? 1
+				      : utf8_character(text, size, NULL);
 
 		if (to + (step ? step : 1) > CAUSE_LINE_MAX)
 			break;
-		if (step)
+		if (step > 1)
 			memcpy(line + to, text, step);
 		else
-			line[to] = '?';
-		if (*text == '\t')
-			line[to] = ' ';
+			line[to] = !step ? '?' : *text == '\t' ? ' ' : *text;
 		to += step ? step : 1;
 		text += step ? step : 1;
 		size -= step ? step : 1;
@@ -116,26 +124,41 @@ static char *quoted(const char *text, size_t size)
 	return line;
 }
 
-/* The place of the next cause. If all are taken, the cause with the highest
- * order is replaced, the last one of several, unless it is better than the new
- * one.
- */
-static struct cause *cause_place(struct causes *causes, uint32_t order)
+/* The last cause of the highest order. */
+static size_t cause_worst(const struct causes *causes)
 {
 	size_t worst = 0;
 
-	if (causes->count < CAUSES_MAX)
-		return &causes->all[causes->count++];
 	for (size_t i = 1; i < causes->count; i++)
 		if (causes->all[i].meaning->order >=
 		    causes->all[worst].meaning->order)
 			worst = i;
-	if (order >= causes->all[worst].meaning->order)
-		worst = causes->count - 1;
-	if (order > causes->all[worst].meaning->order)
+	return worst;
+}
+
+/* The place of the next cause. If all are taken, the cause with the highest
+ * order is replaced, the last one of several, unless it is better than the new
+ * one. A text of nothing but failures comes here with each.
+ */
+static struct cause *cause_place(struct causes *causes, uint32_t order)
+{
+	size_t place = CAUSES_MAX - 1;
+
+	if (causes->count < CAUSES_MAX) {
+		if (order > causes->worst_order)
+			causes->worst_order = order;
+		return &causes->all[causes->count++];
+	}
+	if (order < causes->worst_order) {
+		place = cause_worst(causes);
+		causes->worst_order = causes->all[place].meaning->order;
+		if (order >= causes->worst_order)
+			place = CAUSES_MAX - 1;
+	}
+	if (order > causes->all[place].meaning->order)
 		return NULL;
-	free(causes->all[worst].line);
-	return &causes->all[worst];
+	free(causes->all[place].line);
+	return &causes->all[place];
 }
 
 static int64_t causes_find_rank(const struct causes *causes,
@@ -263,7 +286,7 @@ static int finish_cause(struct causes *causes, const struct clean *line)
 
 	causes->unfinished = NULL;
 	if (indented(line) || line->text[0] == '-' || line->text[0] == '=' ||
-	    line_has_text(line, "Traceback (most recent call last)"))
+	    line_has_text(causes, line, "Traceback (most recent call last)"))
 		return 0;
 	text = quoted(line->text, line->size);
 	if (!text)
@@ -328,14 +351,14 @@ static int take_quote(struct causes *causes, const struct clean *line,
 /* Is the line a part of a traceback? Paddle's summary ends one, too. */
 static bool frames(struct causes *causes, const struct clean *line)
 {
-	if (line_has_text(line, "Traceback (most recent call last)") ||
-	    line_has_text(line, "Error Message Summary:")) {
+	if (line_has_text(causes, line, "Traceback (most recent call last)") ||
+	    line_has_text(causes, line, "Error Message Summary:")) {
 		causes->frame = causes->number;
 		return true;
 	}
 	if (!indented(line))
 		return false;
-	if (line_has_text(line, "  File \"") ||
+	if (line_has_text(causes, line, "  File \"") ||
 	    (causes->frame > causes->raised &&
 	     causes->number - causes->frame <= TRACEBACK_REACH))
 		causes->frame = causes->number;
@@ -382,7 +405,7 @@ static int causes_take_line(struct causes *causes, struct clean *line)
 		return 0;
 	inside = frames(causes, line);
 	/* The source line of a frame is no message. */
-	if (inside && reach && line_has_text(line, "raise "))
+	if (inside && reach && line_has_text(causes, line, "raise "))
 		return 0;
 	if (failure_patterns_find(causes->patterns, FAILURE_CAUSE,
 				  &causes->pairs, line->text, line->size,

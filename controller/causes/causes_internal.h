@@ -18,6 +18,7 @@ struct causes {
 	uint64_t fed;    /* bytes */
 	struct cause all[CAUSES_MAX];
 	size_t count;
+	uint32_t worst_order; /* none of all has a higher one */
 	struct process_ends ends;
 	struct line_pairs pairs;  /* of the line that is read */
 	uint64_t progress;        /* lines of it since the first cause */

@@ -15,7 +15,7 @@
 #define HEAP_KIB 1024
 #define STACK_FIRST 32768
 #define STACK_MAX 262144
-#define PAIRS_MAX 8
+#define PAIRS_MAX 24
 
 static const char *const class_names[] = {
 	"error",    "device-oom",     "host-oom", "communication",
@@ -39,8 +39,9 @@ struct pattern {
 	pcre2_code *code;
 	int groups[FAILURE_GROUPS]; /* numbers; 0: it has none */
 	struct failure_meaning meaning;
-	uint16_t pairs[PAIRS_MAX]; /* of a text that all matches have */
+	uint16_t pairs[PAIRS_MAX]; /* of texts that all matches have */
 	size_t pair_count;
+	bool compiled; /* to machine code */
 };
 
 /* Which patterns of a kind a line may match, by the rarest pair of each, its
@@ -82,33 +83,52 @@ void failure_patterns_free(struct failure_patterns *patterns)
 	free(patterns);
 }
 
-/* How frequent are the two characters in logs? */
+/* How frequent are the two characters in reports of failures? */
 static int pair_weight(const char *at)
 {
 	static const char frequent[] = " eatoinsrldcup";
+	static const char most[] = "Error: error: Exception: CUDA error";
+	const char pair[3] = { at[0], at[1], 0 };
 
+	if (strstr(most, pair))
+		return 3;
 	return (strchr(frequent, at[0]) != NULL) +
 	       (strchr(frequent, at[1]) != NULL);
 }
 
-/* Find the pairs of the pattern; its key is the first of them. */
+/* A pair of the pattern: the rarest come first, and the rarest is its key. */
+static void pattern_add_pair(struct pattern *pattern, uint16_t pair, int weight,
+			     int weights[PAIRS_MAX])
+{
+	size_t at = pattern->pair_count;
+
+	for (size_t i = 0; i < pattern->pair_count; i++)
+		if (pattern->pairs[i] == pair)
+			return;
+	while (at && weights[at - 1] > weight)
+		at--;
+	if (at == PAIRS_MAX)
+		return;
+	if (pattern->pair_count < PAIRS_MAX)
+		pattern->pair_count++;
+	for (size_t i = pattern->pair_count - 1; i > at; i--) {
+		pattern->pairs[i] = pattern->pairs[i - 1];
+		weights[i] = weights[i - 1];
+	}
+	pattern->pairs[at] = pair;
+	weights[at] = weight;
+}
+
 static void find_pairs(struct pattern *pattern, const char *expression)
 {
-	char literal[EXPRESSION_BYTES + 1];
-	size_t size = literal_find(expression, literal), key = 0;
+	char literals[EXPRESSION_BYTES + 2];
+	int weights[PAIRS_MAX];
 
-	for (size_t i = 0; i + 1 < size && i < PAIRS_MAX; i++) {
-		pattern->pairs[pattern->pair_count++] =
-			(uint16_t)line_pair(literal + i);
-		if (pair_weight(literal + i) < pair_weight(literal + key))
-			key = i;
-	}
-	if (pattern->pair_count) {
-		uint16_t pair = pattern->pairs[key];
-
-		pattern->pairs[key] = pattern->pairs[0];
-		pattern->pairs[0] = pair;
-	}
+	literals_find(expression, literals);
+	for (const char *run = literals; *run; run += strlen(run) + 1)
+		for (const char *at = run; at[1]; at++)
+			pattern_add_pair(pattern, (uint16_t)line_pair(at),
+					 pair_weight(at), weights);
 }
 
 static void pattern_keys_add(struct pattern_keys *keys,
@@ -152,7 +172,8 @@ static int failure_pattern_add(struct failure_patterns *patterns,
 	if (!pattern->code)
 		return -1;
 	/* Without JIT it is only slower. */
-	pcre2_jit_compile(pattern->code, PCRE2_JIT_COMPLETE);
+	pattern->compiled =
+		pcre2_jit_compile(pattern->code, PCRE2_JIT_COMPLETE) == 0;
 	find_pairs(pattern, text);
 	pattern_keys_add(&patterns->keys[kind], pattern, count);
 	patterns->counts[kind]++;
@@ -365,8 +386,10 @@ static bool pattern_find(struct failure_patterns *patterns,
 	    (pairs &&
 	     !line_pairs_have(pairs, pattern->pairs, pattern->pair_count)))
 		return false;
-	rc = pcre2_match(pattern->code, (PCRE2_SPTR)line, size, 0, 0,
-			 patterns->match, patterns->context);
+	rc = (pattern->compiled ? pcre2_jit_match
+				: pcre2_match)(pattern->code, (PCRE2_SPTR)line,
+					       size, 0, 0, patterns->match,
+					       patterns->context);
 	if (rc <= 0)
 		return false;
 	failure_pattern_fill_hit(patterns, pattern, rc, line, hit);

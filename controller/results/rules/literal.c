@@ -1,4 +1,4 @@
-/* literal.c - finds a text that every match of a regular expression must
+/* literal.c - finds texts that every match of a regular expression must
  * contain.
  */
 #include "controller/results/rules/literal.h"
@@ -12,18 +12,17 @@
  */
 struct walk {
 	const char *at;
-	char *best;
-	size_t best_size;
-	char run[256];
+	char *run; /* in the caller's memory, behind the runs before it */
 	size_t run_size;
 };
 
+/* What ends a run takes a byte of the expression, so there is room. */
 static void end_run(struct walk *walk)
 {
-	if (walk->run_size > walk->best_size) {
-		walk->best_size = walk->run_size;
-		memcpy(walk->best, walk->run, walk->run_size);
-	}
+	if (!walk->run_size)
+		return;
+	walk->run[walk->run_size] = 0;
+	walk->run += walk->run_size + 1;
 	walk->run_size = 0;
 }
 
@@ -120,23 +119,34 @@ static int walk_step(struct walk *walk)
 		at++;
 	if (!*at)
 		return 0;
-	if (walk->run_size == sizeof(walk->run))
-		end_run(walk);
 	walk->run[walk->run_size++] = *at;
 	walk->at = at + 1;
 	return 1;
 }
 
-size_t literal_find(const char *expression, char *out)
+void literals_find(const char *expression, char *out)
 {
-	struct walk walk = { .at = expression, .best = out };
+	struct walk walk = { .at = expression, .run = out };
 
 	while (*walk.at)
 		if (!walk_step(&walk)) {
-			*out = 0;
-			return 0;
+			walk.run = out;
+			walk.run_size = 0;
+			break;
 		}
 	end_run(&walk);
-	out[walk.best_size] = 0;
-	return walk.best_size;
+	*walk.run = 0;
+}
+
+size_t literal_find(const char *expression, char *out)
+{
+	size_t best = 0, size;
+
+	literals_find(expression, out);
+	for (const char *run = out; (size = strlen(run)); run += size + 1)
+		if (size > strlen(out + best))
+			best = (size_t)(run - out);
+	size = strlen(out + best);
+	memmove(out, out + best, size + 1);
+	return size;
 }

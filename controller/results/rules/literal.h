@@ -1,4 +1,4 @@
-/* literal.h - finds a text that every match of a regular expression must
+/* literal.h - finds texts that every match of a regular expression must
  * contain.
  *
  * Searching for a text is about ten times cheaper than matching, and most lines
@@ -9,9 +9,14 @@
 
 #include <stddef.h>
 
-/* Copy the longest such text that a simple analysis finds to out, which has the
- * expression's length + 1 bytes. The expression must compile without options.
- * Returns the text's length; 0: none found, any text may match.
+/* Copy such texts that a simple analysis finds to out, in their order, each with
+ * a 0 behind it and an empty one behind the last. out has the expression's
+ * length + 2 bytes. The expression must compile without options.
+ */
+void literals_find(const char *expression, char *out);
+
+/* The longest of them alone. Returns its length; 0: none was found, any text
+ * may match.
  */
 size_t literal_find(const char *expression, char *out);
 

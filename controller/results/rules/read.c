@@ -372,7 +372,7 @@ static int rule_read_expression(struct extract_rules *rules, struct rule *rule,
 	/* If the system forbids code at run time, matching is slower. */
 	pcre2_jit_compile(rule->code, PCRE2_JIT_COMPLETE);
 	if (!rule->literal_count) {
-		char *literal = malloc(strlen(text) + 1);
+		char *literal = malloc(strlen(text) + 2);
 
 		if (literal)
 			literal_find(text, literal);
