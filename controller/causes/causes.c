@@ -17,7 +17,8 @@ static void causes_forget(struct causes *causes)
 	causes->worst_order = 0;
 	causes->unfinished = NULL;
 	causes->frame = causes->raised = 0;
-	causes->progress = causes->gave_up = 0;
+	causes->progress = causes->alive = causes->gave_up = 0;
+	causes->aside = 0;
 	causes->ended = false;
 	process_ends_init(&causes->ends);
 }
@@ -199,6 +200,7 @@ static int take_cause(struct causes *causes, const struct failure_hit *hit,
 		.offset = causes->offset,
 		.meaning = hit->meaning,
 		.progress = causes->progress,
+		.alive = causes->alive,
 		.local_rank = hit_number(hit, GROUP_LOCAL_RANK, END_UNKNOWN),
 		.exit_code = (int32_t)hit_number(hit, GROUP_EXIT_CODE,
 						 END_CODE_UNKNOWN),
@@ -384,6 +386,41 @@ static void take_fact(struct causes *causes, const struct clean *line)
 	process_ends_take(&causes->ends, &hit);
 }
 
+/* Python prints what it cannot raise: a destructor's exception, or that of a
+ * message for the log. Its traceback ends nothing.
+ */
+static bool causes_set_aside(struct causes *causes, const struct clean *line,
+			     bool inside, bool ends)
+{
+	if (line_has_text(causes, line, "Exception ignored in") ||
+	    line_has_text(causes, line, "--- Logging error ---")) {
+		causes->aside = causes->number;
+		return true;
+	}
+	if (!causes->aside || inside)
+		return causes->aside;
+	/* Its last line, or what follows no traceback. */
+	ends = ends && causes->frame > causes->aside;
+	causes->aside = 0;
+	return ends;
+}
+
+/* Progress before the first cause does not count. */
+static bool causes_goes_on(struct causes *causes, const struct clean *line)
+{
+	struct failure_hit hit;
+	bool bar = line_has_text(causes, line, "%|");
+
+	if (!causes->count && !causes->gave_up)
+		return false;
+	if (!bar && causes_find_hit(causes, FAILURE_PROGRESS, line, &hit))
+		causes->progress++;
+	else if (!causes_find_hit(causes, FAILURE_ALIVE, line, &hit))
+		return false;
+	causes->alive++;
+	return true;
+}
+
 static int causes_take_line(struct causes *causes, struct clean *line)
 {
 	bool reach = causes->frame &&
@@ -401,9 +438,11 @@ static int causes_take_line(struct causes *causes, struct clean *line)
 		return -1;
 	if (causes->unfinished && finish_cause(causes, line) < 0)
 		return -1;
+	inside = frames(causes, line);
+	if (causes_set_aside(causes, line, inside, reach))
+		return 0;
 	if (causes_find_hit(causes, FAILURE_IGNORE, line, &hit))
 		return 0;
-	inside = frames(causes, line);
 	/* The source line of a frame is no message. */
 	if (inside && reach && line_has_text(causes, line, "raise "))
 		return 0;
@@ -418,12 +457,8 @@ static int causes_take_line(struct causes *causes, struct clean *line)
 	}
 	if (inside)
 		return 0;
-	/* Progress before the first cause does not count. */
-	if ((causes->count || causes->gave_up) &&
-	    causes_find_hit(causes, FAILURE_PROGRESS, line, &hit)) {
-		causes->progress++;
+	if (causes_goes_on(causes, line))
 		return 0;
-	}
 	return !causes->ended && untyped(causes, line, &hit)
 		       ? take_cause(causes, &hit, line)
 		       : 0;

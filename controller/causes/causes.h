@@ -46,10 +46,11 @@ struct cause {
 	uint64_t line_number; /* from 1 */
 	uint64_t offset;      /* of the line in the output, in bytes */
 	const struct failure_meaning *meaning; /* of the patterns */
-	uint64_t progress;                     /* lines of progress before it */
-	int64_t local_rank;                    /* -1: unknown */
-	int32_t exit_code;                     /* END_CODE_UNKNOWN: unknown */
-	char signal[12];                       /* "": none */
+	uint64_t progress;  /* lines of progress before it, */
+	uint64_t alive;     /* with those of life */
+	int64_t local_rank; /* -1: unknown */
+	int32_t exit_code;  /* END_CODE_UNKNOWN: unknown */
+	char signal[12];    /* "": none */
 	char host[END_HOST_MAX];
 	const struct process_end *quoted; /* the launcher's report that quotes
 					     it, or NULL */

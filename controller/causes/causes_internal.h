@@ -20,9 +20,11 @@ struct causes {
 	size_t count;
 	uint32_t worst_order; /* none of all has a higher one */
 	struct process_ends ends;
-	struct line_pairs pairs;  /* of the line that is read */
-	uint64_t progress;        /* lines of it since the first cause */
-	uint64_t frame;           /* the last line with a frame; 0: none */
+	struct line_pairs pairs; /* of the line that is read */
+	uint64_t progress;       /* lines of it since the first cause */
+	uint64_t alive;          /* the same, with those of FAILURE_ALIVE */
+	uint64_t aside; /* the line that calls the next traceback harmless; 0 */
+	uint64_t frame; /* the last line with a frame; 0: none */
 	uint64_t raised;          /* the last line with an exception; 0: none */
 	int64_t speaker;          /* the rank named last as the source, or -1 */
 	uint64_t spoken;          /* the line that named it */

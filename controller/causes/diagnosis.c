@@ -51,15 +51,23 @@ bool causes_before(const struct causes *causes, uint32_t order)
 static bool survived(const struct causes *causes, const struct cause *cause,
 		     bool failed)
 {
-	uint64_t after = causes->progress - cause->progress;
+	bool went_on = causes->progress > cause->progress;
 
-	return !cause->meaning->final && after >= (failed ? SURVIVED_LINES : 1);
+	return !cause->meaning->final &&
+	       ((went_on && !failed) ||
+		causes->alive - cause->alive >= SURVIVED_LINES);
 }
 
-static bool is_better(const struct cause *one, const struct cause *other)
+static bool is_better(const struct causes *causes, const struct cause *one,
+		      const struct cause *other)
 {
+	bool ended = one->alive == causes->alive;
+
 	if (one->meaning->order != other->meaning->order)
 		return one->meaning->order < other->meaning->order;
+	/* One that a sign of life follows may have been survived. */
+	if (ended != (other->alive == causes->alive))
+		return ended;
 	if (one->reported && other->reported &&
 	    one->quoted->root != other->quoted->root)
 		return one->quoted->root;
@@ -122,11 +130,12 @@ static void blame(const struct causes *causes, const struct cause *cause,
 		diagnosis->exit_code = ends->reaped_code;
 }
 
-static void add_other(struct diagnosis *diagnosis, const struct cause *cause)
+static void add_other(const struct causes *causes, struct diagnosis *diagnosis,
+		      const struct cause *cause)
 {
 	size_t at = diagnosis->other_count;
 
-	while (at && is_better(cause, diagnosis->others[at - 1]))
+	while (at && is_better(causes, cause, diagnosis->others[at - 1]))
 		at--;
 	if (at == CAUSES_OTHERS_MAX)
 		return;
@@ -145,9 +154,9 @@ static const struct cause *cause_choose(const struct causes *causes,
 		const struct cause *cause = &causes->all[i];
 
 		if (survived(causes, cause, failed)) {
-			if (!past || is_better(cause, past))
+			if (!past || is_better(causes, cause, past))
 				past = cause;
-		} else if (!best || is_better(cause, best)) {
+		} else if (!best || is_better(causes, cause, best)) {
 			best = cause;
 		}
 	}
@@ -178,7 +187,7 @@ void causes_diagnose(const struct causes *causes, bool failed,
 		diagnosis->class = CAUSE_SIGNAL;
 	for (size_t i = 0; i < causes->count; i++)
 		if (&causes->all[i] != cause)
-			add_other(diagnosis, &causes->all[i]);
+			add_other(causes, diagnosis, &causes->all[i]);
 }
 
 static void diagnosis_add_text(cJSON *object, const char *name,

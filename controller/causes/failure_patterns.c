@@ -25,8 +25,9 @@ static const char *const class_names[] = {
 _Static_assert(sizeof(class_names) / sizeof(class_names[0]) == CAUSE_CLASSES,
 	       "a name for each class but the first, and the end");
 
-static const char *const kind_names[] = { "ignore", "progress", "facts",
-					  "causes", "restarts", NULL };
+static const char *const kind_names[] = { "ignore", "progress", "alive",
+					  "facts",  "causes",   "restarts",
+					  NULL };
 
 static const char *const group_names[FAILURE_GROUPS] = {
 	[GROUP_RANK] = "rank",     [GROUP_LOCAL_RANK] = "local_rank",

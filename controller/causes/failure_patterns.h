@@ -5,6 +5,8 @@
  *	ignore:		[REGEX, ...]	lines that are never quoted
  *	progress:	[REGEX, ...]	lines of a program that goes on; an
  *			error before them did not end it
+ *	alive:		[REGEX, ...]	lines that it may print, too, while it
+ *			ends: only several of them are progress
  *	facts:
  *	  - match: REGEX	a launcher's report about its processes
  *	    section: root | others	the next lines list these processes
@@ -106,6 +108,7 @@ const char *causes_class_name(enum causes_class class);
 enum failure_kind {
 	FAILURE_IGNORE,
 	FAILURE_PROGRESS,
+	FAILURE_ALIVE,
 	FAILURE_FACT,
 	FAILURE_CAUSE,
 	FAILURE_RESTART,
