@@ -9,8 +9,8 @@
 
 #include <stddef.h>
 
-/* Copy such texts that a simple analysis finds to out, in their order, each with
- * a 0 behind it and an empty one behind the last. out has the expression's
+/* Copy such texts that a simple analysis finds to out, in their order, each
+ * with a 0 behind it and an empty one behind the last. out has the expression's
  * length + 2 bytes. The expression must compile without options.
  */
 void literals_find(const char *expression, char *out);
