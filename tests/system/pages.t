@@ -89,4 +89,14 @@ regatta completion words -- '' | cut -f1 |
 	grep -v -e '^--' -e '^help$' | sort >"$BED/completed"
 is "$(tr '\n' ' ' <"$BED/completed")" "$(sort <<<"$commands" | tr '\n' ' ')" \
 	"completion knows every command"
+
+# What SECURITY.md says is tested where it says.
+missing=
+while read -r file; do
+	[[ -f $ROOT/$file ]] || missing+="$file "
+done < <(grep -oE 'tests/[a-z]+/[a-z0-9_-]+\.[ct]' "$ROOT/SECURITY.md")
+is "$missing" "" "SECURITY.md names tests that there are"
+rows=$(grep -E '^\| \*\*' "$ROOT/SECURITY.md")
+ok '(($(wc -l <<<"$rows") >= 10))' "it has a row for each party"
+is "$(grep -vF '`tests/' <<<"$rows")" "" "each row names its tests"
 done_testing
