@@ -1,6 +1,7 @@
 #!/bin/bash
 # doors.t - what opens with a key closes with it, and nobody is locked out by
 # others.
+TEST_LIMIT=900
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"
 # shellcheck source=tests/system/cluster.sh
@@ -148,6 +149,11 @@ run -t 20 regatta-agent --key "$BED/n1.key" --state "$BED/theirs" \
 like "$rc:$err" '^[12]:.*a link of user 12345' "nor does an agent through a link"
 is "$(cat "$BED/victim/file")" precious "what it led to is as it was"
 is "$(stat -c %a "$BED/victim")" 755 "so is its folder"
+for folder in theirs link open; do
+	run -t 60 env "DOCKER_HOST=$engine" "$ROOT/deploy/demo" "$BED/$folder"
+	like "$rc:$err" '^2:.*of another user, or others may write' \
+		"nor does the demo ($folder)"
+done
 # Raced: a name that is a folder of user 12345 and a link to the victim's, by turns.
 RACES=500
 mkdir -m 1777 "$BED/shared"
@@ -179,6 +185,42 @@ done
 ok 'alive flip' "another user changes a folder for a link all the time"
 end flip KILL
 is "$taken" 0 "of $RACES runs none is led elsewhere"
+# The demo's, a link by turns and nothing. Its first daemon has no images.
+cat >"$BED/blink.py" <<'END'
+import os, sys
+folder, victim = sys.argv[1:]
+os.setgroups([])
+os.setgid(12345)
+os.setuid(12345)
+name = os.path.join(folder, "demo")
+print("blinks", flush=True)
+while True:
+    try:
+        os.symlink(victim, name)
+        os.unlink(name)
+    except OSError: # root's own is there
+        pass
+END
+spawn blink python3 "$BED/blink.py" "$BED/shared" "$BED/victim"
+must wait_for 'log_of blink | finds blinks' 20
+taken=0 made=0
+mkdir "$BED/programs"
+for name in regatta regatta-controller regatta-agent regatta-init; do
+	ln -s "$REGATTA_BUILD/$name" "$BED/programs"
+done
+ln -sf /bin/false "$BED/programs/regatta-controller"
+for ((i = 0; i < RACES; i++)); do
+	timeout 60 env "DOCKER_HOST=$engine" "REGATTA_BUILD=$BED/programs" \
+		"$ROOT/deploy/demo" "$BED/shared/demo" &>/dev/null
+	[[ $(ls "$BED/victim") == file ]] || ((++taken))
+	[[ ! -d $BED/shared/demo/keys || -L $BED/shared/demo ]] || ((++made))
+	find "$BED/victim" -mindepth 1 ! -name file -delete
+	find "$BED/shared" -mindepth 1 -name demo -type d -exec rm -rf {} +
+done
+ok 'alive blink' "another user makes and removes a link all the time"
+end blink KILL
+is "$taken" 0 "of $RACES demos none is led elsewhere"
+diag "$made of them got their folder"
 mkdir "$BED/above" && chown 12345 "$BED/above"
 run -t 20 regatta run "$BED/mine.yaml" --engine "$engine" --state "$BED/above/mine"
 like "$rc:$err" '^2:.*above: a folder of user 12345' \
