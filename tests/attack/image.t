@@ -189,7 +189,9 @@ kept "it named nothing else"
 ((++attempts))
 run cli image load "$BED/claim.tar"
 is "$rc" 1 "a config without its layers is not loaded"
-is "$(id_of claim/app:1)" "" "nothing is there"
+# Containerd's store may keep its name.
+run dk e1 create claim/app:1 x
+ok '((rc))' "nothing is there that could run: $err"
 must dk e1 load -q -i "$BED/victim.tar" >/dev/null
 refused 'save: victim/app:1 is not allowed; .* allows images that Regatta brought' \
 	"an image that a failed load had claimed" image save victim/app:1 "$BED/out.tar"
