@@ -150,9 +150,14 @@ static _Noreturn void pod_tool_serve(int fd)
 static void pod_tool_accept(int listener)
 {
 	owned_fd int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	struct ucred peer = { .uid = (uid_t)-1 };
+	socklen_t size = sizeof(peer);
 	sigset_t none;
 
-	if (fd < 0 || fork() != 0)
+	/* A command may give up rights, and must not find them here. */
+	if (fd < 0 ||
+	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 ||
+	    (peer.uid && peer.uid != geteuid()) || fork() != 0)
 		return;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	sigemptyset(&none);
@@ -253,6 +258,8 @@ int pod_tool_main(int argc, char **argv)
 
 	if (!slash || strcmp(slash + 1, INIT_TOOL) != 0)
 		return -1;
+	/* The command sees this process, too, of the agent's container. */
+	prctl(PR_SET_DUMPABLE, 0);
 	snprintf(folder, sizeof(folder), "%.*s/..", (int)(slash - argv[0]),
 		 argv[0]);
 	fd = pod_socket(folder, &address);

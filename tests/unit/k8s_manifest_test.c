@@ -132,6 +132,11 @@ static void test_job(void)
 						 "name"),
 			  "keys") != 0,
 		   "mount %d of the benchmark is not that of the keys", i);
+	is(text(job, MAIN "volumeMounts/1/mountPath"), "/regatta/bin",
+	   "the programs that the agent runs, too,");
+	ok(cJSON_IsTrue(at(job, MAIN "volumeMounts/1/readOnly")) &&
+		   !strcmp(text(job, MAIN "volumeMounts/1/subPath"), "bin"),
+	   "are read-only for the command");
 	cJSON_Delete(job);
 	cJSON_Delete(choices);
 }
@@ -161,7 +166,7 @@ static void test_limits(void)
 	ok(number(job, MAIN "securityContext/runAsUser") == 1000 &&
 		   number(job, MAIN "securityContext/runAsGroup") == 100,
 	   "user and group");
-	is(text(job, MAIN "volumeMounts/3/mountPath"), "/workspace",
+	is(text(job, MAIN "volumeMounts/4/mountPath"), "/workspace",
 	   "the code tree has its place");
 	is(text(job, MAIN "workingDir"), "/workspace/x", "working folder");
 	ok(cJSON_IsTrue(at(job, POD "hostNetwork")), "host network");
@@ -223,7 +228,7 @@ static void test_site(void)
 	ok(cJSON_GetArraySize(at(job, POD "volumes")) == 6, "and volumes");
 	ok(cJSON_GetArraySize(at(job, POD "containers")) == 2,
 	   "a container is merged by its name");
-	ok(cJSON_GetArraySize(at(job, MAIN "volumeMounts")) == 5,
+	ok(cJSON_GetArraySize(at(job, MAIN "volumeMounts")) == 6,
 	   "mounts of one volume by their places");
 	is(text(job, MAIN "image"), "lab/train:1", "what is there stays");
 	cJSON_Delete(job);
