@@ -33,4 +33,27 @@ again system/failures "failures have their class: exit, out of memory, image"
 again chaos/agent "an agent that is killed adopts what it finds"
 again system/lab "each vendor's whole path"
 
+# Podman gives each image a digest, also one that no registry has.
+must registry_up
+must cluster_up 1
+must tool_image e1 "$REGISTRY/tool:1"
+
+# pin_of IMAGE: what a job says that its image is
+pin_of()
+{
+	printf '%s\n' 'sweep: pin' "image: $1" 'retries: 0' \
+		'command: [/tool, print, "10"]' >"$BED/pin.yaml"
+	submit "$BED/pin.yaml" && wait_job "$JOB" completed 60 &&
+		job_get "$JOB" .provenance.image_pin
+}
+must pin_of "$REGISTRY/tool:1" >"$BED/pin"
+like "$(<"$BED/pin")" '^sha256:' \
+	"the digest of an image that no registry has is none"
+must dk e1 push -q "$REGISTRY/tool:1" >/dev/null
+must wait_sweep "$SWEEP" 30
+must dk e1 rmi "$REGISTRY/tool:1" >/dev/null
+must dk e1 pull -q "$REGISTRY/tool:1" >/dev/null
+like "$(pin_of "$REGISTRY/tool:1")" "^$REGISTRY/tool@sha256:" \
+	"that of one which the registry has is one"
+
 done_testing
