@@ -90,6 +90,8 @@ void trash_empty(struct trash *trash)
 #define SPEC_MAX (4 << 20)
 #define LOCK_WAIT_MS 2000 /* for the lock of an agent that ends */
 #define LOCK_POLL_MS 20
+#define SMALL_NAMES 64
+#define SMALL_BYTES (16 << 20)
 #define INIT_NOTE "init"     /* identity of the process of regatta-init */
 #define RECORD_NOTE "record" /* identity of the file that becomes exit.json */
 
@@ -587,6 +589,17 @@ void spool_measure(struct spool *spool, const struct task_id *id,
 	measure_folder(spool->fd, name, 0, names_max, usage);
 }
 
+/* Of a folder of the trash: a child process would cost more. */
+static bool remove_small(struct spool *spool, const char *name)
+{
+	struct spool_usage usage = { 0 };
+
+	measure_folder(spool->trash_fd, name, 1, SMALL_NAMES, &usage);
+	return usage.names <= SMALL_NAMES && usage.bytes <= SMALL_BYTES &&
+	       file_remove_some(spool->trash_fd, name, SMALL_NAMES + 2, NULL) ==
+		       0;
+}
+
 int spool_remove(struct spool *spool, const struct task_id *id,
 		 struct error *err)
 {
@@ -595,8 +608,9 @@ int spool_remove(struct spool *spool, const struct task_id *id,
 	task_path(id, "", name);
 	for (unsigned int n = 0;; n++) {
 		snprintf(to, sizeof(to), "%s-%u", name, n);
-		if (renameat(spool->fd, name, spool->trash_fd, to) == 0 ||
-		    errno == ENOENT)
+		if (renameat(spool->fd, name, spool->trash_fd, to) == 0)
+			return remove_small(spool, to) ? 0 : 1;
+		if (errno == ENOENT)
 			return 0;
 		if (errno != ENOTEMPTY && errno != EEXIST)
 			return error_errno(err, "%s/%s", spool->root, name);

@@ -189,8 +189,9 @@ struct spool_usage {
 void spool_measure(struct spool *spool, const struct task_id *id,
 		   size_t names_max, struct spool_usage *usage);
 
-/* Remove the folder with its contents, which go to the trash, because a command
- * may leave millions of files. A missing folder is success.
+/* Remove the folder with its contents. A command may leave millions of files:
+ * what is not small goes to the trash, and 1 is returned. A missing folder is
+ * success.
  */
 int spool_remove(struct spool *spool, const struct task_id *id,
 		 struct error *err);

@@ -108,12 +108,14 @@ static void retry_removal(struct task *task, const char *what,
 static void remove_spool(struct task *task)
 {
 	struct error err;
+	int rc = spool_remove(task->services->spool, &task->id, &err);
 
-	if (spool_remove(task->services->spool, &task->id, &err) < 0) {
+	if (rc < 0) {
 		retry_removal(task, "spool", &err);
 		return;
 	}
-	trash_empty(task->services->trash);
+	if (rc > 0)
+		trash_empty(task->services->trash);
 	task_event(task, EVENT_REMOVED);
 }
 

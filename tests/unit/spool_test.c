@@ -316,15 +316,34 @@ static void own_streams(struct spool *spool)
 static void removal(struct spool *spool)
 {
 	struct error err = { 0 };
+	char name[40];
+	FILE *file;
 
 	ok(symlink("/", path_of("12.1.0/out/away")) == 0, "a link is made");
 	is_int(spool_remove(spool, &first, &err), 0, "it is removed");
-	ok(!there("12.1.0") && there("../trash/12.1.0-0/out"),
-	   "at once, with whatever it has");
-	if (mkdir(path_of("12.1.0"), 0700) < 0)
+	ok(!there("12.1.0") && !there("../trash/12.1.0-0"),
+	   "with whatever it has");
+	for (int round = 0; round < 2; round++) {
+		if (mkdir(path_of("12.1.0"), 0700) < 0 ||
+		    mkdir(path_of("12.1.0/work"), 0700) < 0)
+			abort();
+		for (int i = 0; i < 100; i++) {
+			snprintf(name, sizeof(name), "12.1.0/work/%d", i);
+			if (mkdir(path_of(name), 0700) < 0)
+				abort();
+		}
+		is_int(spool_remove(spool, &first, &err), 1,
+		       "what has many files is left to others");
+		ok(!there("12.1.0") &&
+			   there(round ? "../trash/12.1.0-1/work/99"
+				       : "../trash/12.1.0-0/work/99"),
+		   "in the trash, whole, beside another one of its name");
+	}
+	if (mkdir(path_of("12.1.0"), 0700) < 0 ||
+	    !(file = fopen(path_of("12.1.0/large"), "w")) ||
+	    posix_fallocate(fileno(file), 0, 32 << 20) || fclose(file))
 		abort();
-	ok(spool_remove(spool, &first, &err) == 0 && there("../trash/12.1.0-1"),
-	   "and another one of its name");
+	is_int(spool_remove(spool, &first, &err), 1, "and what is large");
 	is_int(spool_remove(spool, &first, &err), 0,
 	       "what is not there can be removed");
 }
