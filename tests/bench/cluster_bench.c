@@ -47,8 +47,9 @@ struct figures {
 	double p50_ms, p99_ms;
 	double jobs;
 	double jobs_per_s;
-	double cpu_us; /* of the controller, for each job */
-	double calls;  /* of engines, for each job */
+	double cpu_us;    /* of the controller, for each job */
+	double agents_us; /* of all agents, for each job */
+	double calls;     /* of engines, for each job */
 	double rss_end_kib;
 };
 
@@ -142,6 +143,7 @@ static int measure_sweep(const struct options *options, struct crowd *crowd,
 	uint32_t jobs = jobs_for(options, crowd->site->agents_count);
 	pid_t controller = crowd->site->controller;
 	double cpu = process_cpu_s(controller);
+	double crowd_cpu = crowd_cpu_s(crowd);
 	uint64_t calls = crowd->standin->calls;
 	struct submitted submitted;
 	char text[4000];
@@ -157,6 +159,8 @@ static int measure_sweep(const struct options *options, struct crowd *crowd,
 		 1e9);
 	figures->cpu_us =
 		(process_cpu_s(controller) - cpu) * 1e6 / figures->jobs;
+	figures->agents_us =
+		(crowd_cpu_s(crowd) - crowd_cpu) * 1e6 / figures->jobs;
 	figures->calls =
 		(double)(crowd->standin->calls - calls) / figures->jobs;
 	figures->rss_end_kib = process_rss_kib(controller);
@@ -183,6 +187,7 @@ static void report(size_t agents, uint32_t log_bytes,
 		{ "jobs", figures->jobs },
 		{ "jobs_per_s", figures->jobs_per_s },
 		{ "controller_us_per_job", figures->cpu_us },
+		{ "agents_us_per_job", figures->agents_us },
 		{ "engine_calls_per_job", figures->calls },
 		{ "controller_rss_end_kib", figures->rss_end_kib },
 	};
@@ -192,11 +197,12 @@ static void report(size_t agents, uint32_t log_bytes,
 		cJSON_AddNumberToObject(line, values[i].name, values[i].value);
 	result_put(line);
 	printf("%6zu %5u %8.2f %9.1f %9.1f %7.2f%% %8.2f %8.2f %8.0f %9.0f "
-	       "%9.0f %6.1f\n",
+	       "%9.0f %9.0f %6.1f\n",
 	       agents, log_bytes, figures->join_s, figures->rss_kib,
 	       figures->agent_kib, figures->idle_cpu * 100, figures->p50_ms,
 	       figures->p99_ms, figures->jobs_per_s, figures->cpu_us,
-	       figures->cpu_us > 0 ? 1e6 / figures->cpu_us : 0, figures->calls);
+	       figures->cpu_us > 0 ? 1e6 / figures->cpu_us : 0,
+	       figures->agents_us, figures->calls);
 	fflush(stdout);
 }
 
@@ -278,9 +284,10 @@ int main(int argc, char **argv)
 		options.sizes_count = is_quick() ? 1 : 3;
 		all = !is_quick();
 	}
-	printf("%6s %5s %8s %9s %9s %8s %8s %8s %8s %9s %9s %6s\n", "agents",
-	       "log B", "join s", "KiB each", "KiB there", "idle", "p50 ms",
-	       "p99 ms", "jobs/s", "us/job", "alone/s", "calls");
+	printf("%6s %5s %8s %9s %9s %8s %8s %8s %8s %9s %9s %9s %6s\n",
+	       "agents", "log B", "join s", "KiB each", "KiB there", "idle",
+	       "p50 ms", "p99 ms", "jobs/s", "us/job", "alone/s", "agents us",
+	       "calls");
 	fflush(stdout);
 	for (size_t i = 0; i < options.sizes_count; i++)
 		if (measure(&options, options.sizes[i], &err) < 0)
