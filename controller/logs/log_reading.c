@@ -286,7 +286,7 @@ static bool find_format(struct log_reading *reading, bool complete)
 	rules = log_formats_all(reading->source.formats, &count);
 	if (!rules)
 		return true;
-	text = malloc(FORMAT_TRIAL_BYTES);
+	text = malloc(format_trial_room(length));
 	if (!text)
 		return false;
 	reading->tried = length;
@@ -349,14 +349,15 @@ bool log_reading_done(struct log_reading *reading)
 /* The named rules read nothing: find lines that look like metrics. */
 static void find_likely(struct log_reading *reading)
 {
-	owned_free char *text = malloc(FORMAT_TRIAL_BYTES);
+	uint64_t length = length_of(reading);
+	owned_free char *text = malloc(format_trial_room(length));
 	size_t count;
 
 	extract_records(reading->extract, &count);
 	if (text && !count && !extract_summary(reading->extract)->has)
 		keep_likely(reading, text,
-			    format_trial_text(length_of(reading), read_bytes,
-					      reading, text));
+			    format_trial_text(length, read_bytes, reading,
+					      text));
 }
 
 void log_reading_detect(struct log_reading *reading)

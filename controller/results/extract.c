@@ -15,7 +15,7 @@
 
 struct extract {
 	struct extract_rules *rules; /* borrowed, shared */
-	struct prefixes *prefixes;   /* of its lines */
+	struct prefixes *prefixes;   /* of its lines; NULL: all are plain */
 	struct buffer partial;       /* of a record that is not complete */
 	bool skipping; /* the rest of the record, which is too long */
 	struct steps steps;
@@ -258,9 +258,6 @@ struct extract *extract_new(struct extract_rules *rules, struct error *err)
 	extract->stamp = (struct extract_stamp){ 0, NAN, -1 };
 	buffer_init(&extract->partial, EXTRACT_LINE_MAX);
 	steps_init(&extract->steps, rules);
-	extract->prefixes = prefixes_new(extract_take_run, extract, err);
-	if (!extract->prefixes)
-		return NULL;
 	if (rules->lexicon &&
 	    !(extract->meaning = meaning_new(rules->lexicon, err)))
 		return NULL;
@@ -284,6 +281,9 @@ int extract_feed_plain(struct extract *extract, const void *data, size_t size,
 int extract_feed(struct extract *extract, const void *data, size_t size,
 		 struct error *err)
 {
+	if (!extract->prefixes &&
+	    !(extract->prefixes = prefixes_new(extract_take_run, extract, err)))
+		return -1;
 	return prefixes_feed(extract->prefixes, data, size) < 0
 		       ? error_nomem(err, "extract")
 		       : 0;
@@ -293,7 +293,8 @@ int extract_finish(struct extract *extract, struct error *err)
 {
 	int rc;
 
-	if (prefixes_finish(extract->prefixes) < 0 || extract->out_of_memory)
+	if ((extract->prefixes && prefixes_finish(extract->prefixes) < 0) ||
+	    extract->out_of_memory)
 		return error_nomem(err, "extract");
 	extract->losses.long_lines += extract->skipping;
 	extract->line_end = extract->fed;

@@ -32,6 +32,12 @@ static size_t whole_lines(const char *text, size_t size)
 	return lf ? (size_t)(lf - text) + 1 : 0;
 }
 
+size_t format_trial_room(uint64_t length)
+{
+	return length < FORMAT_TRIAL_BYTES ? (size_t)length + 1
+					   : FORMAT_TRIAL_BYTES;
+}
+
 size_t format_trial_text(uint64_t length, format_trial_read_fn *read, void *arg,
 			 char *text)
 {

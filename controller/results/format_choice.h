@@ -75,13 +75,14 @@ bool format_choice_tied(const struct format_choice *choice,
  */
 bool format_trial_due(uint64_t length, uint64_t tried);
 
-/* Copy head and tail of a log of `length` bytes to text, which has room for
- * FORMAT_TRIAL_BYTES; a short log completely. The tail begins with a whole
- * line. read() copies up to size bytes at offset to data and returns the
+/* Copy head and tail of a log of `length` bytes to text, which has
+ * format_trial_room() bytes; a short log completely. The tail begins with a
+ * whole line. read() copies up to size bytes at offset to data and returns the
  * number; 0: no more. Returns the size of the text.
  */
 typedef size_t format_trial_read_fn(void *arg, uint64_t offset, char *data,
 				    size_t size);
+size_t format_trial_room(uint64_t length);
 size_t format_trial_text(uint64_t length, format_trial_read_fn *read, void *arg,
 			 char *text);
 
