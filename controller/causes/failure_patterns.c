@@ -10,12 +10,14 @@
 #include <pcre2.h>
 #include <string.h>
 
-#define EXPRESSION_BYTES 1024
+#define EXPRESSION_BYTES LITERAL_EXPRESSION_MAX
 #define MATCH_STEPS 20000
 #define HEAP_KIB 1024
 #define STACK_FIRST 32768
 #define STACK_MAX 262144
 #define PAIRS_MAX 24
+#define EITHER_MAX 24  /* texts, of which a line has one */
+#define EITHER_PAIRS 3 /* of each */
 
 static const char *const class_names[] = {
 	"error",    "device-oom",     "host-oom", "communication",
@@ -42,7 +44,9 @@ struct pattern {
 	struct failure_meaning meaning;
 	uint16_t pairs[PAIRS_MAX]; /* of texts that all matches have */
 	size_t pair_count;
-	bool compiled; /* to machine code */
+	uint16_t either[EITHER_MAX][EITHER_PAIRS];
+	size_t either_count; /* 0: there are no such texts */
+	bool compiled;       /* to machine code */
 };
 
 /* Which patterns of a kind a line may match, by the rarest pair of each, its
@@ -97,39 +101,73 @@ static int pair_weight(const char *at)
 	       (strchr(frequent, at[1]) != NULL);
 }
 
-/* A pair of the pattern: the rarest come first, and the rarest is its key. */
-static void pattern_add_pair(struct pattern *pattern, uint16_t pair, int weight,
-			     int weights[PAIRS_MAX])
-{
-	size_t at = pattern->pair_count;
+/* Pairs of texts: the rarest come first. */
+struct rare_pairs {
+	uint16_t pairs[PAIRS_MAX];
+	int weights[PAIRS_MAX];
+	size_t count;
+};
 
-	for (size_t i = 0; i < pattern->pair_count; i++)
-		if (pattern->pairs[i] == pair)
+static void rare_pairs_add(struct rare_pairs *rare, uint16_t pair, int weight)
+{
+	size_t at = rare->count;
+
+	for (size_t i = 0; i < rare->count; i++)
+		if (rare->pairs[i] == pair)
 			return;
-	while (at && weights[at - 1] > weight)
+	while (at && rare->weights[at - 1] > weight)
 		at--;
 	if (at == PAIRS_MAX)
 		return;
-	if (pattern->pair_count < PAIRS_MAX)
-		pattern->pair_count++;
-	for (size_t i = pattern->pair_count - 1; i > at; i--) {
-		pattern->pairs[i] = pattern->pairs[i - 1];
-		weights[i] = weights[i - 1];
+	rare->count += rare->count < PAIRS_MAX;
+	for (size_t i = rare->count - 1; i > at; i--) {
+		rare->pairs[i] = rare->pairs[i - 1];
+		rare->weights[i] = rare->weights[i - 1];
 	}
-	pattern->pairs[at] = pair;
-	weights[at] = weight;
+	rare->pairs[at] = pair;
+	rare->weights[at] = weight;
 }
 
+static void rare_pairs_read(struct rare_pairs *rare, const char *text)
+{
+	for (; text[0] && text[1]; text++)
+		rare_pairs_add(rare, (uint16_t)line_pair(text),
+			       pair_weight(text));
+}
+
+static void find_either(struct pattern *pattern, const char *expression)
+{
+	char texts[EXPRESSION_BYTES + 2];
+
+	if (literals_either(expression, texts) < 2)
+		return;
+	for (const char *text = texts; *text; text += strlen(text) + 1) {
+		struct rare_pairs rare = { 0 };
+
+		if (pattern->either_count == EITHER_MAX) {
+			pattern->either_count = 0;
+			return;
+		}
+		rare_pairs_read(&rare, text);
+		for (size_t i = 0; i < EITHER_PAIRS; i++)
+			pattern->either[pattern->either_count][i] =
+				rare.pairs[i < rare.count ? i : 0];
+		pattern->either_count++;
+	}
+}
+
+/* The first pair becomes the pattern's key. */
 static void find_pairs(struct pattern *pattern, const char *expression)
 {
 	char literals[EXPRESSION_BYTES + 2];
-	int weights[PAIRS_MAX];
+	struct rare_pairs rare = { 0 };
 
 	literals_find(expression, literals);
 	for (const char *run = literals; *run; run += strlen(run) + 1)
-		for (const char *at = run; at[1]; at++)
-			pattern_add_pair(pattern, (uint16_t)line_pair(at),
-					 pair_weight(at), weights);
+		rare_pairs_read(&rare, run);
+	memcpy(pattern->pairs, rare.pairs, sizeof(rare.pairs));
+	pattern->pair_count = rare.count;
+	find_either(pattern, expression);
 }
 
 static void pattern_keys_add(struct pattern_keys *keys,
@@ -376,6 +414,18 @@ static void find_candidates(const struct failure_patterns *patterns,
 		}
 }
 
+/* May the line match, by its pairs? */
+static bool pattern_may_match(const struct pattern *pattern,
+			      const struct line_pairs *pairs)
+{
+	if (!line_pairs_have(pairs, pattern->pairs, pattern->pair_count))
+		return false;
+	for (size_t i = 0; i < pattern->either_count; i++)
+		if (line_pairs_have(pairs, pattern->either[i], EITHER_PAIRS))
+			return true;
+	return !pattern->either_count;
+}
+
 static bool pattern_find(struct failure_patterns *patterns,
 			 const struct pattern *pattern,
 			 const struct line_pairs *pairs, const char *line,
@@ -384,8 +434,7 @@ static bool pattern_find(struct failure_patterns *patterns,
 	int rc;
 
 	if ((pattern->meaning.traceback && !traceback) ||
-	    (pairs &&
-	     !line_pairs_have(pairs, pattern->pairs, pattern->pair_count)))
+	    (pairs && !pattern_may_match(pattern, pairs)))
 		return false;
 	rc = (pattern->compiled ? pcre2_jit_match
 				: pcre2_match)(pattern->code, (PCRE2_SPTR)line,

@@ -553,6 +553,41 @@ static void test_literals(void)
 	}
 }
 
+/* Of the alternatives of a group, each match has one. */
+static void test_either(void)
+{
+	static const struct {
+		const char *expression;
+		const char *first;
+		size_t least;
+	} cases[] = {
+		{ "a: .*(?:pear|plum x)", "pear", 4 },
+		{ "(?<name>pear|plum) (?:as|as not)", "pear", 4 },
+		{ "(?:pear|)", "", 0 },
+		{ "(?:pear|plum)?", "", 0 },
+		{ "(?:pear|plum)*x", "", 0 },
+		{ "(?:pear|plum){0,2}x", "", 0 },
+		{ "(?:pear|plum)+x", "pear", 4 },
+		{ "(?!pear|plum)x", "", 0 },
+		{ "(?<!pear|plum)x", "", 0 },
+		{ "(?:p(?:ear|lum)|fig)", "p", 1 },
+		{ "(?:pea\\||[|)]plum)", "pea|", 4 },
+		{ "(?:pear|\\d+)", "", 0 },
+		{ "pear|(?:plum|fig)", "", 0 },
+		{ "pear", "", 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char texts[LITERAL_EXPRESSION_MAX + 2];
+
+		is_int(literals_either(cases[i].expression, texts),
+		       cases[i].least, "%s: its shortest text",
+		       cases[i].expression);
+		is(texts, cases[i].first, "%s: the first text",
+		   cases[i].expression);
+	}
+}
+
 /* Texts of all rules are looked for at once, whatever stands in them; "a|(\\E"
  * stands in another one.
  */
@@ -659,6 +694,7 @@ int main(void)
 	test_stranger();
 	test_counting_down();
 	test_literals();
+	test_either();
 	test_search();
 	test_life();
 	test_no_memory();

@@ -4,6 +4,7 @@
 #include "controller/results/rules/literal.h"
 
 #include <ctype.h>
+#include <stdint.h>
 #include <string.h>
 
 /* A walk over the top level of an expression. A run is a sequence of plain
@@ -136,6 +137,93 @@ void literals_find(const char *expression, char *out)
 		}
 	end_run(&walk);
 	*walk.run = 0;
+}
+
+/* The body of a group that every match goes through; NULL: it is none. */
+static const char *group_body(const char *at)
+{
+	if (at[1] != '?')
+		return at + 1;
+	if (at[2] == ':')
+		return at + 3;
+	if (at[2] != '<' || at[3] == '=' || at[3] == '!')
+		return NULL;
+	at = strchr(at, '>');
+	return at ? at + 1 : NULL;
+}
+
+/* The end of the alternative at this place, its '|' or ')'; NULL: not
+ * understood.
+ */
+static const char *alternative_end(const char *at)
+{
+	while (at && *at && *at != '|' && *at != ')') {
+		if (*at == '(')
+			at = skip_group(at);
+		else if (*at == '[')
+			at = skip_class(at);
+		else
+			at += *at == '\\' && at[1] ? 2 : 1;
+	}
+	return at && *at ? at : NULL;
+}
+
+/* The longest text of each alternative of a group: the size of the shortest; 0:
+ * one has none. *used: the bytes written.
+ */
+static size_t group_texts(const char *group, char *out, size_t *used)
+{
+	const char *at = group_body(group), *end;
+	size_t least = SIZE_MAX;
+
+	for (*used = 0; at; at = *end == '|' ? end + 1 : NULL) {
+		char part[LITERAL_EXPRESSION_MAX + 1];
+		char text[LITERAL_EXPRESSION_MAX + 2];
+		size_t size;
+
+		end = alternative_end(at);
+		if (!end)
+			return 0;
+		memcpy(part, at, (size_t)(end - at));
+		part[end - at] = 0;
+		size = literal_find(part, text);
+		least = size < least ? size : least;
+		if (!least)
+			return 0;
+		memcpy(out + *used, text, size + 1);
+		*used += size + 1;
+	}
+	out[*used] = 0;
+	return least == SIZE_MAX ? 0 : least;
+}
+
+size_t literals_either(const char *expression, char *out)
+{
+	char runs[LITERAL_EXPRESSION_MAX + 2];
+	char texts[LITERAL_EXPRESSION_MAX + 2];
+	struct walk walk = { .at = expression, .run = runs };
+	size_t best = 0;
+
+	*out = 0;
+	if (strlen(expression) > LITERAL_EXPRESSION_MAX)
+		return 0;
+	while (*walk.at) {
+		const char *group = *walk.at == '(' ? walk.at : NULL;
+		size_t least, used;
+
+		if (!walk_step(&walk)) {
+			*out = 0;
+			return 0;
+		}
+		if (!group || (*walk.at && strchr("?*{", *walk.at)))
+			continue;
+		least = group_texts(group, texts, &used);
+		if (least > best) {
+			best = least;
+			memcpy(out, texts, used + 1);
+		}
+	}
+	return best;
 }
 
 size_t literal_find(const char *expression, char *out)

@@ -9,11 +9,18 @@
 
 #include <stddef.h>
 
+#define LITERAL_EXPRESSION_MAX 1024 /* bytes, of literals_either() */
+
 /* Copy such texts that a simple analysis finds to out, in their order, each
  * with a 0 behind it and an empty one behind the last. out has the expression's
  * length + 2 bytes. The expression must compile without options.
  */
 void literals_find(const char *expression, char *out);
+
+/* Texts of which every match holds at least one: those of the alternatives of
+ * one group, as above. Returns the size of the shortest; 0: none were found.
+ */
+size_t literals_either(const char *expression, char *out);
 
 /* The longest of them alone. Returns its length; 0: none was found, any text
  * may match.
