@@ -12,6 +12,7 @@
 #include "controller/sweep/sweep.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/log.h"
+#include "protocol/message/result.h"
 #include "protocol/registry/login.h"
 
 #include <errno.h>
@@ -112,6 +113,7 @@ struct submitting {
 	const struct api *api;
 	struct sweep *sweep;
 	const char *by;
+	int64_t submitted_ms;
 	uint64_t id;
 	uint64_t first_job;
 	bool resume;
@@ -202,6 +204,26 @@ static int submit_put_job(struct submitting *to, size_t job, bool first)
 	return job_submit(to->api->jobs, to->id, to->cell, &to->spec, to->err);
 }
 
+/* With a preflight nodes must have been accepted since max_age before now. */
+static int submit_add_preflight(struct submitting *to)
+{
+	static const char label[] = ACCEPTED_LABEL "=-";
+	struct job_spec *spec = &to->spec;
+	owned_free char *was = NULL;
+	char *rest;
+	int64_t since_s;
+
+	if (!spec->labels || strncmp(spec->labels, label, sizeof(label) - 1))
+		return 0;
+	was = take(spec->labels);
+	since_s = to->submitted_ms / 1000 -
+		  strtoll(was + sizeof(label) - 1, &rest, 10);
+	return asprintf(&spec->labels, ACCEPTED_LABEL "=%" PRId64 "%s", since_s,
+			rest) < 0
+		       ? -1
+		       : 0;
+}
+
 /* Fill to->spec as it is stored; the caller clears it. */
 static int make_spec(struct submitting *to, size_t job)
 {
@@ -210,7 +232,7 @@ static int make_spec(struct submitting *to, size_t job)
 	for (size_t i = 0; i < to->spec.after_count; i++)
 		to->spec.after[i].job += to->first_job;
 	to->spec.owner = strdup(to->by);
-	if (to->spec.owner)
+	if (to->spec.owner && submit_add_preflight(to) == 0)
 		return 0;
 	codec_clear(&job_spec_schema, &to->spec);
 	return error_nomem(to->err, "sweep");
@@ -519,5 +541,6 @@ int api_submit(struct api_request *request, void *reply, struct error *err)
 	row.text = text;
 	row.submitted_ms = clock_wall_ms();
 	to.sweep = sweep;
+	to.submitted_ms = row.submitted_ms;
 	return submit_store(&to, &row, message, err);
 }

@@ -21,7 +21,8 @@
 void cell_clear(struct cell *cell)
 {
 	free(cell->optimizer);
-	cell->optimizer = NULL;
+	free(cell->preflight);
+	cell->optimizer = cell->preflight = NULL;
 	codec_clear(&job_spec_schema, &cell->spec);
 }
 
@@ -483,6 +484,6 @@ int cell_build(struct cells *cells, const struct value *const *values,
 		return -1;
 	*out = cell;
 	cell.spec = (struct job_spec){ 0 };
-	cell.optimizer = NULL;
+	cell.optimizer = cell.preflight = NULL;
 	return 0;
 }

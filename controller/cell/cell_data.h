@@ -21,6 +21,7 @@ struct cell {
 	const struct model *model; /* NULL: not in the catalog */
 	const struct chip *chip;   /* NULL: not set */
 	char *optimizer;           /* NULL: not set */
+	char *preflight;           /* NULL: not set */
 	bool check_memory;
 	char reason[CELL_REASON_BYTES]; /* why it is impossible, or "" */
 };

@@ -1,5 +1,6 @@
 /* key_values.c - copies the values of a cell's keys into its members. */
 #include "controller/cell/key_values.h"
+#include "protocol/message/result.h"
 
 #include "controller/cell/keys.h"
 
@@ -12,6 +13,7 @@
 #define FOLLOWS_BYTES 240
 #define CONFIDENCE 0.95
 #define REPEATS_MAX 10
+#define DAY_MS (UINT64_C(24) * 3600 * 1000)
 
 static int key_values_read_text(const struct value *value, size_t max,
 				char **out, struct error *err)
@@ -287,6 +289,29 @@ static int read_after(const struct value *const *values, struct job_spec *spec,
 	return string_set(&spec->follows, words, err);
 }
 
+/* Its nodes must be accepted: a label with seconds, before the submission. */
+static int read_preflight(const struct value *max_age, struct cell *cell,
+			  struct error *err)
+{
+	owned_free char *was = NULL;
+	uint64_t age_ms = DAY_MS;
+
+	if (max_age && !cell->preflight)
+		return value_error(max_age, err,
+				   "missing set (expected the validation of "
+				   "the nodes, preflight: {set: quick})");
+	if (!cell->preflight)
+		return 0;
+	if (max_age &&
+	    value_duration_ms(max_age, 1000, 365 * DAY_MS, &age_ms, err) < 0)
+		return -1;
+	was = take(cell->spec.labels);
+	return asprintf(&cell->spec.labels, ACCEPTED_LABEL "=-%" PRIu64 "%s%s",
+			age_ms / 1000, was ? "," : "", was ? was : "") < 0
+		       ? error_nomem(err, "preflight")
+		       : 0;
+}
+
 /* The keys that key_values_read_key() cannot read. */
 static int read_others(const struct value *const *values, struct cell *cell,
 		       struct error *err)
@@ -304,6 +329,7 @@ static int read_others(const struct value *const *values, struct cell *cell,
 	    read_node_names(values[KEY_NODE], &cell->spec, err) < 0 ||
 	    read_until(values, &cell->spec.until, err) < 0 ||
 	    read_stop(values[KEY_STOP_AFTER], &cell->spec, err) < 0 ||
+	    read_preflight(values[KEY_PREFLIGHT_MAX_AGE], cell, err) < 0 ||
 	    read_after(values, &cell->spec, err) < 0)
 		return -1;
 	if (!processes)

@@ -73,6 +73,8 @@ enum sweep_key {
 	KEY_SAME_NODES,
 	KEY_SAME_DRIVER,
 	KEY_FOREIGN_PROCESSES,
+	KEY_PREFLIGHT_SET,
+	KEY_PREFLIGHT_MAX_AGE,
 	KEY_LABELS,
 	KEY_UNTIL_CONFIDENCE,
 	KEY_UNTIL_WIDTH,
@@ -148,7 +150,7 @@ struct key_section {
 	const char *form; /* as of a rule */
 	const char *help;
 };
-#define KEY_SECTIONS 17
+#define KEY_SECTIONS 18
 extern const struct key_section key_sections[KEY_SECTIONS]; /* by before */
 
 /* The names of the keys that may stand below one of SHAPE_KNOWN, and a NULL. */

@@ -235,9 +235,11 @@ int overlay_add(struct overlay *layer, struct paths *paths, const char *name,
 {
 	const char *children[KEY_CHILDREN_MAX];
 
-	/* `workspace: FOLDER` is short for workspace.path. */
+	/* `workspace: FOLDER` is short for workspace.path, and so on. */
 	if (!strcmp(name, "workspace") && value_kind(value) == VALUE_SCALAR)
 		name = key_rules[KEY_WORKSPACE_PATH].path;
+	if (!strcmp(name, "preflight") && value_kind(value) == VALUE_SCALAR)
+		name = key_rules[KEY_PREFLIGHT_SET].path;
 	switch (key_shape(name)) {
 	case SHAPE_LEAF:
 		if (value_kind(value) != VALUE_MAP)

@@ -38,6 +38,8 @@
 
 #define EARLY_MS 1000
 
+#define REJECTED_BYTES 400 /* of the names of nodes */
+
 /* An end, and its task. */
 struct placed_end {
 	const struct rank_end *end;
@@ -296,6 +298,32 @@ static int add_straggler(const struct job *job, struct result_inputs *to,
 			  SAID(STRAGGLER, .words = { seen.line }), err);
 }
 
+/* Nodes of its kind that did not pass the preflight since it was asked for. */
+static int add_rejected(const struct job *job, struct result_inputs *to,
+			struct error *err)
+{
+	const struct job_spec *spec = &job->gang->spec;
+	const struct nodes *nodes = job->jobs->nodes;
+	const char *since = spec->labels ? spec->labels : "";
+	char names[REJECTED_BYTES] = "";
+
+	if (strncmp(since, ACCEPTED_LABEL "=", sizeof(ACCEPTED_LABEL)) != 0)
+		return 0;
+	since += sizeof(ACCEPTED_LABEL);
+	for (size_t i = 0; i < node_count(nodes); i++) {
+		const struct node *node = node_at(nodes, i);
+		int64_t at_ms = node_label_ms(node, REJECTED_LABEL);
+
+		if (at_ms && at_ms / 1000 >= strtoll(since, NULL, 10) &&
+		    !strcmp(node_view(node)->vendor, spec->vendor))
+			text_append(names, sizeof(names), "%s%s",
+				    *names ? ", " : "", node_name(node));
+	}
+	return *names ? remark_add(&to->warnings, &to->warnings_count,
+				   SAID(REJECTED, .words = { names }), err)
+		      : 0;
+}
+
 static void add_reference(const struct gang *gang, struct result_inputs *to)
 {
 	const struct measure_spec *measure = &gang->spec.measure;
@@ -363,6 +391,7 @@ static int make_result(const struct job *job, const struct usage *const *list,
 	    gang_warnings(gang, &input.inputs.warnings,
 			  &input.inputs.warnings_count, err) < 0 ||
 	    add_straggler(job, &input.inputs, err) < 0 ||
+	    add_rejected(job, &input.inputs, err) < 0 ||
 	    add_format_warnings(job, &input.inputs, err) < 0)
 		return -1;
 	return result_compute(&input, to, err);

@@ -41,11 +41,8 @@ static int64_t provenance_accepted_ms(const struct gang *gang)
 	int64_t oldest_ms = INT64_MAX;
 
 	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
-		const char *text =
-			cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(
-				node_view(task_node(&gang->tasks[i]))->labels,
-				ACCEPTED_LABEL));
-		int64_t at_ms = text ? strtoll(text, NULL, 10) * 1000 : 0;
+		int64_t at_ms = node_label_ms(task_node(&gang->tasks[i]),
+					      ACCEPTED_LABEL);
 
 		oldest_ms = at_ms < oldest_ms ? at_ms : oldest_ms;
 	}

@@ -141,6 +141,10 @@ void node_succeeded(struct nodes *nodes, struct node *node, bool ended);
  */
 int node_label(struct nodes *nodes, struct node *node, const cJSON *labels,
 	       struct error *err);
+/* As ACCEPTED_LABEL (result.h): when it was found not to be good. */
+#define REJECTED_LABEL "rejected"
+/* The time of such a label, in ms; 0: there is none. */
+int64_t node_label_ms(const struct node *node, const char *label);
 /* Its key is revoked: it is hidden until a node of its name joins again. */
 int node_remove(struct nodes *nodes, struct node *node, struct error *err);
 /* Has its allocation ended, so that it may never come back? */

@@ -414,6 +414,14 @@ int node_label(struct nodes *nodes, struct node *node, const cJSON *labels,
 	return 0;
 }
 
+int64_t node_label_ms(const struct node *node, const char *label)
+{
+	const char *text = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(node->view.labels, label));
+
+	return text ? strtoll(text, NULL, 10) * 1000 : 0;
+}
+
 int node_remove(struct nodes *nodes, struct node *node, struct error *err)
 {
 	if (store_remove_node(nodes->store, node->view.name, err) < 0)

@@ -255,6 +255,10 @@ static const struct {
 		"node",
 		{ "{a}: {b}",
 		  "{a}：{b}" } },
+	[REMARK_REJECTED] = {
+		"rejected",
+		{ "{a} failed the preflight; other nodes of its kind ran this",
+		  "{a} 未通过预检，由同类其他节点运行" } },
 	[REMARK_STRAGGLER] = {
 		"straggler",
 		{ "the last look at its running ranks found one that the "

@@ -72,6 +72,7 @@ enum remark_code {
 	REMARK_DRIVERS_DIFFER,
 	REMARK_CHIPS_DIFFER,
 	REMARK_NODE,      /* node, its warning */
+	REMARK_REJECTED,  /* nodes */
 	REMARK_STRAGGLER, /* the verdict of stacks.h */
 	/* Of the log's format. */
 	REMARK_FORMATS_TIED,

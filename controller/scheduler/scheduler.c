@@ -2,6 +2,7 @@
  */
 #include "controller/scheduler/scheduler.h"
 #include "controller/scheduler/scheduler_internal.h"
+#include "protocol/message/result.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,7 @@ static uint32_t shape_count_devices(const struct shape *shape, uint64_t devices)
 }
 
 #define NODE_LABEL "node="
+#define ACCEPTED ACCEPTED_LABEL "="
 
 /* Is its name among those of a label "node=n1+n2"? */
 static bool has_name(const struct slot *slot, const char *label)
@@ -81,24 +83,40 @@ static bool has_name(const struct slot *slot, const char *label)
 	return false;
 }
 
+/* "accepted=5": its own is 5 or more; below 0: before the submission, when it
+ * does not matter.
+ */
+static bool has_acceptance(const struct slot *slot, const char *label)
+{
+	long long least = strtoll(label + strlen(ACCEPTED), NULL, 10);
+	const char *at =
+		slot->labels ? strstr(slot->labels, "," ACCEPTED) : NULL;
+
+	return least < 0 ||
+	       (at && strtoll(at + sizeof(ACCEPTED), NULL, 10) >= least);
+}
+
+static bool has_label(const struct slot *slot, const char *label, size_t length)
+{
+	const char *at = slot->labels;
+
+	if (!strncmp(label, NODE_LABEL, strlen(NODE_LABEL)))
+		return has_name(slot, label);
+	if (!strncmp(label, ACCEPTED, strlen(ACCEPTED)))
+		return has_acceptance(slot, label);
+	while (at &&
+	       (strncmp(at + 1, label, length) != 0 || at[1 + length] != ','))
+		at = at[1] ? strchr(at + 1, ',') : NULL;
+	return at;
+}
+
 /* Is each label of the shape in the slot's labels, between two commas? */
 static bool has_labels(const struct slot *slot, const char *labels)
 {
 	while (labels && *labels) {
 		size_t length = strcspn(labels, ",");
-		const char *at = slot->labels;
 
-		if (!strncmp(labels, NODE_LABEL, strlen(NODE_LABEL))) {
-			if (!has_name(slot, labels))
-				return false;
-			labels += length;
-			labels += *labels == ',';
-			continue;
-		}
-		while (at && (strncmp(at + 1, labels, length) != 0 ||
-			      at[1 + length] != ','))
-			at = at[1] ? strchr(at + 1, ',') : NULL;
-		if (!at)
+		if (!has_label(slot, labels, length))
 			return false;
 		labels += length;
 		labels += *labels == ',';

@@ -66,6 +66,16 @@ const char *sweep_name(const struct sweep *sweep)
 	return sweep->name;
 }
 
+const char *sweep_preflight(const struct sweep *sweep)
+{
+	const struct value *value =
+		value_get(document_root(sweep->document), "preflight");
+
+	if (value && value_kind(value) == VALUE_MAP)
+		value = value_get(value, "set");
+	return value ? value_text(value) : NULL;
+}
+
 const struct sweep_totals *sweep_totals(const struct sweep *sweep)
 {
 	return &sweep->totals;

@@ -85,6 +85,9 @@ const char *sweep_name(const struct sweep *sweep);
 int sweep_uses(const struct sweep *sweep, struct strings *keys,
 	       struct error *err);
 
+/* The validation of `preflight`; NULL: none. Borrowed. */
+const char *sweep_preflight(const struct sweep *sweep);
+
 /* The sources of its secrets. Borrowed. */
 const struct secret_sources *sweep_secrets(const struct sweep *sweep);
 

@@ -600,6 +600,26 @@ static void labels(void)
 	RUNS(queue, slots, "2@2", "and the first when a node gets them");
 }
 
+static void acceptances(void)
+{
+	owned(queue_free) struct queue *queue = queue_new(NULL);
+	struct slot slots[] = { node("cpu", 1), node("cpu", 1),
+				node("cpu", 1) };
+	struct shape shape = whole("cpu", 1);
+
+	slots[1].labels = ",accepted=999,rack=a,";
+	slots[2].labels = ",rack=a,accepted=1000,";
+	shape.labels = "accepted=1000";
+	add(queue, shape, 1, 0);
+	add(queue, shape, 2, 0);
+	RUNS(queue, slots, "1@2", "a job runs where nodes were accepted since");
+	slots[1].labels = ",accepted=10000,";
+	RUNS(queue, slots, "2@1", "and waits for others until they are");
+	shape.labels = "accepted=-86400";
+	add(queue, shape, 3, 0);
+	RUNS(queue, slots, "3@0", "before its submission that is open");
+}
+
 static void names(void)
 {
 	owned(queue_free) struct queue *queue = queue_new(NULL);
@@ -758,6 +778,7 @@ int main(void)
 	removing();
 	pins();
 	labels();
+	acceptances();
 	names();
 	stopping();
 	many_jobs();

@@ -420,6 +420,9 @@ static const struct {
 	  "f:7: include[1].after: a cell with 3 nodes depends on one with 2 "
 		  "and runs on its nodes; expected at most 2, or "
 		  "\"same_nodes: false\"" },
+	{ "an age of a preflight without its set",
+	  "sweep: s\nimage: i\npreflight: {max_age: 5h}\n",
+	  "f:3: preflight.max_age: missing set (expected the validation of the nodes, preflight: {set: quick})" },
 	{ "an end of the repeats without a width",
 	  "sweep: s\nimage: i\nuntil: {max: 5}\n",
 	  "f:3: until.max: missing width (expected the precision of the rate, "

@@ -4,6 +4,7 @@
 #include "controller/cli/command.h"
 #include "controller/cli/commands/fetch.h"
 #include "controller/cli/commands/gate.h"
+#include "controller/cli/commands/preflight.h"
 #include "controller/cli/commands/results.h"
 #include "controller/cli/logins.h"
 #include "controller/cli/notify.h"
@@ -277,7 +278,8 @@ static int begin_sweep(struct run *run, struct error *err)
 	if (run->sweep)
 		return retry_sweep(run, err);
 	if (secrets_collect(run->cli, run->client, run->setup.input.sweep,
-			    &run->setup.input.logins, err) < 0)
+			    &run->setup.input.logins, err) < 0 ||
+	    preflight_run(run->cli, run->client, &run->setup.input, err) < 0)
 		return -1;
 	/* The label is random and unique to this folder: a good token. */
 	if (input_submit(&run->setup.input, run->cli, run->client,

@@ -2,6 +2,7 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/gate.h"
+#include "controller/cli/commands/preflight.h"
 #include "controller/cli/commands/sweep_source.h"
 #include "controller/cli/input.h"
 #include "controller/cli/logins.h"
@@ -102,6 +103,7 @@ static int submit_command(struct cli *cli, struct error *err)
 	if (!client || input_add_descriptions(&input, cli, client, err) < 0 ||
 	    logins_collect(cli, client, input.sweep, &input.logins, err) < 0 ||
 	    secrets_collect(cli, client, input.sweep, &input.logins, err) < 0 ||
+	    preflight_run(cli, client, &input, err) < 0 ||
 	    input_submit(&input, cli, client, token, &answer, err) < 0)
 		return -1;
 	sweep = ((const struct reply_submit *)answer.reply)->sweep;

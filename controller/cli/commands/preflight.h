@@ -1,0 +1,16 @@
+/* preflight.h - measures nodes before a sweep that asks for it.
+ */
+#ifndef CONTROLLER_CLI_COMMANDS_PREFLIGHT_H
+#define CONTROLLER_CLI_COMMANDS_PREFLIGHT_H
+
+#include "controller/cli/input.h"
+
+/* If the sweep has `preflight`, measure the nodes that it may use and that were
+ * not measured within max_age, and label them (validation.h): only accepted
+ * ones get its jobs. Busy nodes are left out, unless the others are too few.
+ * What was found is said on stderr.
+ */
+int preflight_run(struct cli *cli, struct client *client,
+		  const struct input *input, struct error *err);
+
+#endif

@@ -1,0 +1,463 @@
+/* validation.c - measures nodes with a set, and judges them by their peers.
+ */
+#include "controller/cli/commands/validation.h"
+#include "controller/cli/commands/results.h"
+#include "controller/cli/input.h"
+#include "controller/cli/logins.h"
+#include "controller/cli/watch.h"
+#include "controller/nodes/node.h"
+#include "protocol/base/file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define SETTING_MAX 65536 /* bytes of the list of nodes */
+
+void validation_clear(struct validation *of)
+{
+	acceptance_clear(&of->acceptance);
+	pairs_clear(&of->pairs);
+	strings_clear(&of->names);
+}
+
+/* Which nodes. */
+
+static bool named_in(const char *list, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (; list && *list; list += strcspn(list, ","), list += *list == ',')
+		if (strcspn(list, ",") == length &&
+		    !strncmp(list, name, length))
+			return true;
+	return false;
+}
+
+/* Why a node takes no job now; NULL: it does. */
+static const char *node_refuses(const struct node_info *node)
+{
+	return strcmp(node->state, "up") ? node->state
+	       : node->drained           ? "drained"
+	       : node->leaving           ? "leaving"
+	       : node->engine_away       ? "without its engine"
+					 : NULL;
+}
+
+int validation_take(struct validation *of, const struct node_info *node,
+		    struct error *err)
+{
+	const char *why = node_refuses(node);
+
+	if (why)
+		return strings_printf(&of->acceptance.notes, err,
+				      "%s is %s: not measured", node->name,
+				      why);
+	return strings_add(&of->names, node->name, err) < 0
+		       ? -1
+		       : acceptance_add_node(&of->acceptance, node->name, err);
+}
+
+static int strings_compare(const void *a, const void *b)
+{
+	return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+int validation_choose(struct validation *of, const char *names,
+		      struct error *err)
+{
+	owned(rows_clear) struct rows rows = { 0 };
+
+	if (client_rows(of->client, QUERY_NODES, 0, NULL, &rows, err) < 0)
+		return -1;
+	for (size_t i = 0; i < rows.count; i++) {
+		const struct node_info *node = rows_at(&rows, i);
+
+		if ((!names || named_in(names, node->name)) &&
+		    validation_take(of, node, err) < 0)
+			return -1;
+	}
+	if (!of->names.count)
+		return error_set(err, EINVAL,
+				 "no node to measure; regatta nodes lists "
+				 "them");
+	qsort(of->names.items, of->names.count, sizeof(char *),
+	      strings_compare);
+	return 0;
+}
+
+/* One sweep: the set on some nodes. */
+
+static int set_submit(struct validation *of, const char *setting,
+		      uint64_t *sweep, struct error *err)
+{
+	owned(input_clear) struct input input = { 0 };
+	owned(answer_clear) struct answer answer = { 0 };
+	struct option_list *set = &of->cli->options->set;
+	char token[33];
+	int rc;
+
+	if (set->count == OPTION_LIST_MAX)
+		return error_set(err, E2BIG, "--set: too many");
+	set->items[set->count++] = setting;
+	rc = input_init(&input, of->cli, of->file, true, err);
+	set->count--;
+	token_make(token);
+	if (rc < 0 || input_check_jobs(&input, of->cli, err) < 0 ||
+	    input_add_descriptions(&input, of->cli, of->client, err) < 0 ||
+	    logins_collect(of->cli, of->client, input.sweep, &input.logins,
+			   err) < 0 ||
+	    input_submit(&input, of->cli, of->client, token, &answer, err) < 0)
+		return -1;
+	*sweep = ((const struct reply_submit *)answer.reply)->sweep;
+	return acceptance_add_sweep(&of->acceptance, *sweep, err);
+}
+
+static int set_cancel(struct validation *of, uint64_t sweep)
+{
+	struct message_cancel message = { .kind = (char *)"sweep",
+					  .id = sweep };
+	owned(answer_clear) struct answer answer = { 0 };
+	struct error why;
+
+	return client_call(of->client, MESSAGE_CANCEL, &message, &answer, &why);
+}
+
+/* Run the set on these nodes, "each: [n1, n2]", and add what it measured. */
+static int set_measure(struct validation *of, const char *nodes, bool pairs,
+		       struct measured *to, struct error *err)
+{
+	owned(report_rows_clear) struct report_rows rows = { 0 };
+	owned(watch_free) struct watch *watch = NULL;
+	owned_free char *setting = NULL;
+	uint64_t sweep = 0;
+
+	if (asprintf(&setting, "nodes={%s}", nodes) < 0)
+		return error_nomem(err, "validation");
+	if (set_submit(of, setting, &sweep, err) < 0)
+		return -1;
+	watch = watch_new(of->cli, of->client, sweep, err);
+	if (!watch)
+		return -1;
+	if (watch_run_until_interrupt(watch, err) < 0) {
+		struct error why = *err;
+
+		watch_free(take(watch));
+		set_cancel(of, sweep);
+		*err = why;
+		return -1;
+	}
+	watch_free(take(watch));
+	of->measured_s = time(NULL);
+	return results_fetch(of->client, sweep, !pairs, &rows, err) < 0
+		       ? -1
+		       : measured_add(to, &rows, pairs, err);
+}
+
+/* "each: [n1, n2]" of these names. */
+static int each_setting(const struct strings *names, struct buffer *to,
+			struct error *err)
+{
+	if (buffer_text(to, "each: [", err) < 0)
+		return -1;
+	for (size_t i = 0; i < names->count; i++)
+		if (buffer_printf(to, err, "%s%s", i ? ", " : "",
+				  names->items[i]) < 0)
+			return -1;
+	return buffer_text(to, "]", err);
+}
+
+/* Each node for itself. */
+
+/* Add the node of a unit, "n3 device 2", once. */
+static int add_suspect(struct strings *to, const char *unit, struct error *err)
+{
+	char name[200];
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(unit, " "), unit);
+	return strings_has(to, name) ? 0 : strings_add(to, name, err);
+}
+
+static int find_suspects(const struct measured *first, struct strings *to,
+			 struct error *err)
+{
+	for (size_t i = 0; i < first->values_count; i++)
+		if (first->values[i].verdict != VERDICT_GOOD &&
+		    add_suspect(to, first->values[i].unit, err) < 0)
+			return -1;
+	for (size_t i = 0; i < first->failures_count; i++)
+		if (add_suspect(to, first->failures[i].unit, err) < 0)
+			return -1;
+	for (size_t i = 0; i < first->losses_count; i++)
+		if (first->losses[i].differs &&
+		    add_suspect(to, first->losses[i].unit, err) < 0)
+			return -1;
+	return 0;
+}
+
+static int pause_over(sd_event_source *source, uint64_t usec, void *arg)
+{
+	*(bool *)arg = true;
+	return 0;
+}
+
+/* Wait until the second measurement may begin; Ctrl-C ends the command. */
+static int wait_again(struct validation *of, struct error *err)
+{
+	owned(interrupts_clear) struct interrupts interrupts = { 0 };
+	int64_t left = of->measured_s + of->again_s - (int64_t)time(NULL);
+	sd_event_source *timer = NULL;
+	bool over = left <= 0;
+	int rc = 0;
+
+	if (over)
+		return 0;
+	cli_say(of->cli, "suspects are measured again in %" PRId64 " s", left);
+	if (interrupts_client(&interrupts, of->client, err) < 0)
+		return -1;
+	rc = sd_event_add_time_relative(client_loop(of->client), &timer,
+					CLOCK_MONOTONIC,
+					(uint64_t)left * 1000000, 100000,
+					pause_over, &over);
+	if (rc < 0)
+		return error_set(err, -rc, "cannot wait");
+	while (!over && rc >= 0)
+		rc = client_turn(of->client, err);
+	sd_event_source_disable_unref(timer);
+	return rc < 0 ? -1 : 0;
+}
+
+static int validate_each(struct validation *of, struct error *err)
+{
+	owned(measured_clear) struct measured first = { 0 };
+	owned(measured_clear) struct measured second = { 0 };
+	owned(strings_clear) struct strings suspects = { 0 };
+	owned(buffer_clear) struct buffer setting;
+
+	buffer_init(&setting, SETTING_MAX);
+	if (each_setting(&of->names, &setting, err) < 0 ||
+	    set_measure(of, setting.data, false, &first, err) < 0 ||
+	    peers_judge(first.values, first.values_count, err) < 0)
+		return -1;
+	measured_losses(&first);
+	if (find_suspects(&first, &suspects, err) < 0)
+		return -1;
+	if (suspects.count) {
+		buffer_consume(&setting, setting.size);
+		if (wait_again(of, err) < 0 ||
+		    each_setting(&suspects, &setting, err) < 0 ||
+		    set_measure(of, setting.data, false, &second, err) < 0)
+			return -1;
+	}
+	return acceptance_add(&of->acceptance, &first,
+			      suspects.count ? &second : NULL, err);
+}
+
+/* Pairs. */
+
+static int pairs_setting(const struct validation *of, size_t from,
+			 struct buffer *to, struct error *err)
+{
+	if (buffer_text(to, "pairs: [", err) < 0)
+		return -1;
+	for (size_t i = from; i < of->pairs.count; i++)
+		if (buffer_printf(to, err, "%s%s+%s", i > from ? ", " : "",
+				  of->names.items[of->pairs.list[i].a],
+				  of->names.items[of->pairs.list[i].b]) < 0)
+			return -1;
+	return buffer_text(to, "]", err);
+}
+
+/* The pair of this unit, from `from` on; count: there is none. */
+static size_t pair_of(const struct validation *of, size_t from,
+		      const char *unit)
+{
+	const struct pairs *pairs = &of->pairs;
+
+	for (; from < pairs->count; from++) {
+		const char *a = of->names.items[pairs->list[from].a];
+
+		if (!strncmp(unit, a, strlen(a)) && unit[strlen(a)] == '+' &&
+		    !strcmp(unit + strlen(a) + 1,
+			    of->names.items[pairs->list[from].b]))
+			break;
+	}
+	return from;
+}
+
+/* Judge all pairs so far. The rate of a pair is its worst share of a median; a
+ * pair that failed has none, and is slow.
+ */
+static int pairs_mark(struct validation *of, struct measured *all,
+		      struct error *err)
+{
+	struct pairs *pairs = &of->pairs;
+
+	if (peers_judge(all->values, all->values_count, err) < 0)
+		return -1;
+	for (size_t i = 0; i < pairs->count; i++) {
+		pairs->list[i].rate = NAN;
+		pairs->list[i].slow = false;
+	}
+	for (size_t i = 0; i < all->values_count; i++) {
+		const struct peer_value *value = &all->values[i];
+		struct node_pair *pair = &pairs->list[value->number];
+
+		if (value->number >= pairs->count)
+			continue;
+		pair->rate = fmin(pair->rate, 1 - value->worse);
+		pair->slow |= value->verdict != VERDICT_GOOD;
+	}
+	for (size_t i = 0; i < pairs->count; i++)
+		pairs->list[i].slow |= isnan(pairs->list[i].rate);
+	return 0;
+}
+
+static int pairs_measure(struct validation *of, size_t from,
+			 struct measured *all, struct error *err)
+{
+	owned(buffer_clear) struct buffer setting;
+
+	buffer_init(&setting, SETTING_MAX);
+	if (pairs_setting(of, from, &setting, err) < 0)
+		return -1;
+	if (set_measure(of, setting.data, true, all, err) < 0)
+		return -1;
+	/* Those of this sweep: peers_judge() has sorted the others. */
+	for (size_t i = 0; i < all->values_count; i++)
+		if (all->values[i].number == SIZE_MAX)
+			all->values[i].number =
+				pair_of(of, from, all->values[i].unit);
+	return pairs_mark(of, all, err);
+}
+
+static int validate_pairs(struct validation *of, bool tournament,
+			  struct error *err)
+{
+	owned(measured_clear) struct measured all = { 0 };
+	size_t from = 0;
+
+	if (of->names.count < 2)
+		return error_set(err, EINVAL,
+				 "pairs of one node are not valid here; "
+				 "expected two nodes or more");
+	if (pairs_init(&of->pairs, (uint32_t)of->names.count,
+		       (uint64_t)time(NULL), err) < 0 ||
+	    (tournament && pairs_tournament(&of->pairs, err) < 0))
+		return -1;
+	if (!tournament)
+		pairs_next(&of->pairs);
+	do {
+		if (pairs_measure(of, from, &all, err) < 0)
+			return -1;
+		from = of->pairs.count;
+	} while (pairs_next(&of->pairs));
+	return acceptance_add_pairs(&of->acceptance, &of->pairs, &of->names,
+				    err);
+}
+
+/* Which set. */
+
+/* A file, or the name of one in the folder of images. */
+static int set_find(struct validation *of, const char *word, struct error *err)
+{
+	char images[PATH_MAX];
+	struct stat st;
+	int length;
+
+	if (strpbrk(word, "/.")) {
+		length = snprintf(of->file, sizeof(of->file), "%s", word);
+	} else {
+		if (cli_images(of->cli, images, err) < 0)
+			return -1;
+		length = snprintf(of->file, sizeof(of->file),
+				  "%.4000s/validation/%s.yaml", images, word);
+	}
+	if (length >= (int)sizeof(of->file) || stat(of->file, &st))
+		return error_set(err, ENOENT,
+				 "'%.80s' is not valid here; expected quick, "
+				 "pairs, soak, full, or the file of a set "
+				 "(no %.100s)",
+				 word, of->file);
+	return 0;
+}
+
+/* Does the set measure pairs of nodes? -1: neither pairs nor each node. */
+static int set_is_pairs(const struct validation *of, struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+	owned(document_free) struct document *document = NULL;
+	const char *nodes;
+
+	buffer_init(&text, INPUT_MAX);
+	if (file_read_any(of->file, &text, err) < 0)
+		return -1;
+	document = document_parse(text.data, text.size, of->file, NULL, err);
+	if (!document)
+		return -1;
+	nodes = value_get(document_root(document), "nodes")
+			? value_text(
+				  value_get(document_root(document), "nodes"))
+			: "";
+	if (!strcmp(nodes, "pairs") || !strcmp(nodes, "each"))
+		return !strcmp(nodes, "pairs");
+	return error_set(err, EINVAL,
+			 "%s: nodes: expected each or pairs in a set for "
+			 "validation",
+			 of->file);
+}
+
+static int validate_set(struct validation *of, const char *word,
+			bool tournament, struct error *err)
+{
+	int pairs = set_find(of, word, err) < 0 ? -1 : set_is_pairs(of, err);
+
+	if (pairs < 0)
+		return -1;
+	return pairs ? validate_pairs(of, tournament, err)
+		     : validate_each(of, err);
+}
+
+int validation_run(struct validation *of, const char *set, bool tournament,
+		   struct error *err)
+{
+	if (string_set(&of->acceptance.set, set, err) < 0)
+		return -1;
+	if (strcmp(set, "full") != 0)
+		return validate_set(of, set, tournament, err);
+	if (validate_set(of, "quick", false, err) < 0)
+		return -1;
+	return of->names.count > 1
+		       ? validate_set(of, "pairs",
+				      of->names.count <= PAIRS_TOURNAMENT, err)
+		       : 0;
+}
+
+int validation_label(struct validation *of, struct error *err)
+{
+	for (size_t i = 0; i < of->names.count; i++) {
+		owned(cJSON_Delete) cJSON *labels = cJSON_CreateObject();
+		owned(answer_clear) struct answer answer = { 0 };
+		struct message_label message = { .node = of->names.items[i],
+						 .labels = labels };
+		char now[24];
+		bool good;
+
+		snprintf(now, sizeof(now), "%" PRId64, of->measured_s);
+		good = acceptance_of(&of->acceptance, message.node) ==
+		       VERDICT_GOOD;
+		cJSON_AddStringToObject(labels,
+					good ? ACCEPTED_LABEL : REJECTED_LABEL,
+					now);
+		cJSON_AddNullToObject(labels,
+				      good ? REJECTED_LABEL : ACCEPTED_LABEL);
+		if (client_call(of->client, MESSAGE_LABEL, &message, &answer,
+				err) < 0)
+			return -1;
+	}
+	return 0;
+}
