@@ -52,6 +52,7 @@ struct pods {
 	cJSON *choices;
 	struct strings kubectl; /* its options */
 	struct manifest_run run;
+	char label[128]; /* of all that it has created, as a selector */
 	size_t at_once;
 	cJSON *anchor; /* the Job that owns all */
 	bool ending;
@@ -137,15 +138,13 @@ static int pods_adopt_job(struct pods *pods, cJSON *item, struct error *err)
 /* Find what an earlier guest of this run has left. */
 static int pods_adopt(struct pods *pods, struct error *err)
 {
-	char label[128];
-	const char *const words[] = { "get", "jobs", "-l", label,
+	const char *const words[] = { "get", "jobs", "-l", pods->label,
 				      "-o",  "json", NULL };
 	owned(cJSON_Delete) cJSON *answer = NULL;
 	cJSON *item;
 
 	if (pods->run.owner)
 		return 0;
-	snprintf(label, sizeof(label), MANIFEST_RUN "=%s", pods->run.cluster);
 	if (kubectl_json(&pods->kubectl, words, &answer, err) < 0)
 		return -1;
 	cJSON_ArrayForEach(item, json_get(answer, "items"))
@@ -418,8 +417,7 @@ static bool pods_wait(const struct pods *pods)
 /* Tell why pods do not start. */
 static int pods_look(struct pods *pods, struct error *err)
 {
-	char label[128];
-	const char *const words[] = { "get", "pods", "-l", label,
+	const char *const words[] = { "get", "pods", "-l", pods->label,
 				      "-o",  "json", NULL };
 	owned(cJSON_Delete) cJSON *answer = NULL;
 	struct pod_job *job;
@@ -428,7 +426,6 @@ static int pods_look(struct pods *pods, struct error *err)
 	if (!pods_wait(pods) || clock_mono_ms() < pods->look_at)
 		return 0;
 	pods->look_at = clock_mono_ms() + PODS_MS;
-	snprintf(label, sizeof(label), MANIFEST_RUN "=%s", pods->run.cluster);
 	if (kubectl_json(&pods->kubectl, words, &answer, err) < 0)
 		return -1;
 	TAILQ_FOREACH(job, &pods->jobs, next)
@@ -518,12 +515,10 @@ static int pods_remove_all(struct pods *pods, struct error *err)
 {
 	owned(buffer_clear) struct buffer text = { 0 };
 	static const char end[] = "--timeout=" END_S;
-	char label[128];
-	const char *const words[] = { "delete", "jobs,secrets",         "-l",
-				      label,    "--cascade=foreground", end,
+	const char *const words[] = { "delete",    "jobs,secrets",         "-l",
+				      pods->label, "--cascade=foreground", end,
 				      NULL };
 
-	snprintf(label, sizeof(label), MANIFEST_RUN "=%s", pods->run.cluster);
 	return kubectl_run(&pods->kubectl, words, &text, err);
 }
 
@@ -546,6 +541,8 @@ static int pods_open(struct pods *pods, struct error *err)
 	from = json_get(pods->choices, "k8s");
 	pods->run.cluster = pods->session.folder.cluster;
 	pods->run.choices = from;
+	snprintf(pods->label, sizeof(pods->label), MANIFEST_RUN "=%s",
+		 pods->run.cluster);
 	item = json_get(from, "at_once");
 	pods->at_once = cJSON_IsNumber(item) ? (size_t)item->valuedouble : 1;
 	cJSON_ArrayForEach(item, json_get(from, "kubectl"))
