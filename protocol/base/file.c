@@ -162,6 +162,33 @@ int file_write(int dirfd, const char *path, const void *data, size_t size,
 	return durable ? sync_folder_of(dirfd, path, err) : 0;
 }
 
+int file_write_any(const char *path, const void *data, size_t size,
+		   struct error *err)
+{
+	owned_fd int fd = -1;
+
+	if (file_check_replaced(path, NULL) == 0)
+		return file_write(AT_FDCWD, path, data, size, 0644, 0, err);
+	fd = open(path, O_WRONLY | O_TRUNC | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return error_errno(err, "%s", path);
+	return file_write_all(fd, path, data, size, err);
+}
+
+int file_check_replaced(const char *path, struct error *err)
+{
+	struct stat st;
+
+	if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return error_set(err, EINVAL,
+				 "%s is a %s; expected the name of a file",
+				 path,
+				 S_ISDIR(st.st_mode)   ? "folder"
+				 : S_ISLNK(st.st_mode) ? "link"
+						       : "device or pipe");
+	return 0;
+}
+
 int file_make_folders(const char *path, mode_t mode, struct error *err)
 {
 	char part[4096];

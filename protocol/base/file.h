@@ -42,6 +42,15 @@ int file_write_at(int fd, const void *data, size_t size, uint64_t offset);
 int file_write(int dirfd, const char *path, const void *data, size_t size,
 	       mode_t mode, int durable, struct error *err);
 
+/* As file_write(), not durable, for what a user names: what stands there and
+ * is no regular file (a link, a pipe, a device) is written to, not replaced.
+ */
+int file_write_any(const char *path, const void *data, size_t size,
+		   struct error *err);
+
+/* 0: nothing stands at the path, or a regular file, which may be replaced. */
+int file_check_replaced(const char *path, struct error *err);
+
 /* Write all bytes to fd. name: in the error. On failure some are written. */
 int file_write_all(int fd, const char *name, const void *data, size_t size,
 		   struct error *err);

@@ -84,6 +84,36 @@ static void what_is_no_file(void)
 	is(b.data, "secret", "and is followed");
 }
 
+static void what_is_not_replaced(void)
+{
+	owned(buffer_clear) struct buffer b;
+	struct error err = { 0 };
+	struct stat st = { 0 };
+
+	buffer_init(&b, 1000);
+	is_int(file_check_replaced("fifo", &err), -1, "a FIFO stays");
+	is(err.text, "fifo is a device or pipe; expected the name of a file",
+	   "and is named");
+	is_int(file_check_replaced("sub", &err), -1, "a folder stays");
+	is_int(file_check_replaced("link", &err), -1, "a link stays");
+	is_int(file_check_replaced("/dev/null", &err), -1, "a device stays");
+	is_int(file_check_replaced("target", &err), 0, "a file may go");
+	is_int(file_check_replaced("absent", &err), 0, "so may what is absent");
+	is_int(file_write_any("link", "new", 3, &err), 0,
+	       "what a user names may be a link");
+	ok(fstatat(folder, "link", &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		   S_ISLNK(st.st_mode),
+	   "it stays one");
+	is_int(file_read(folder, "target", &b, &err), 0, "what it leads to");
+	is(b.data, "new", "is written");
+	is_int(file_write_any("sub", "", 0, &err), -1, "a folder is refused");
+	is_int(file_write_any("/dev/full", "new", 3, &err), -1,
+	       "a full device is told");
+	is_int(err.code, ENOSPC, "as full");
+	ok(stat("/dev/full", &st) == 0 && S_ISCHR(st.st_mode),
+	   "and stays a device");
+}
+
 static void a_pipe_that_a_user_names(void)
 {
 	owned(buffer_clear) struct buffer b;
@@ -447,6 +477,7 @@ int main(void)
 	folder = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	whole_reads();
 	what_is_no_file();
+	what_is_not_replaced();
 	a_pipe_that_a_user_names();
 	writes();
 	a_full_disk();

@@ -83,7 +83,8 @@ static int backup_command(struct cli *cli, struct error *err)
 	char part[PATH_MAX];
 	uint64_t bytes = 0;
 
-	if (file_path(part, err, "%s.part", file) < 0)
+	if (file_check_replaced(file, err) < 0 ||
+	    file_path(part, err, "%s.part", file) < 0)
 		return -1;
 	if (backup_file_receive(cli, part, &bytes, err) < 0) {
 		unlink(part);

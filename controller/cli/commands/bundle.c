@@ -423,6 +423,7 @@ static int bundle_command(struct cli *cli, struct error *err)
 	if (file_path(path, err, "%s", output ? output : "") < 0 ||
 	    (!output && file_path(path, err, "sweep-%llu.tar.zst",
 				  (unsigned long long)sweep) < 0) ||
+	    file_check_replaced(path, err) < 0 ||
 	    file_path(part, err, "%s.part", path) < 0 ||
 	    string_set(&writer.manifest.regatta, REGATTA_VERSION, err) < 0)
 		return -1;

@@ -85,8 +85,7 @@ static int gate_write(const struct gate *gate, const char *name,
 	buffer_init(&xml, JUNIT_MAX);
 	if (judgements_junit(judgements, name, &xml, err) < 0)
 		return -1;
-	return file_write(AT_FDCWD, gate->junit, xml.data, xml.size, 0644, 0,
-			  err);
+	return file_write_any(gate->junit, xml.data, xml.size, err);
 }
 
 /* Tell the first verdict that does not pass, and how many there are. */

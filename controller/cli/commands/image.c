@@ -14,7 +14,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define ARGS_MAX 63 /* images to pull */
@@ -163,13 +162,9 @@ static int check_target(const char *name, struct error *err)
 {
 	char folder[PATH_MAX];
 	const char *slash = strrchr(name, '/');
-	struct stat st;
 
-	if (stat(name, &st) == 0 && S_ISDIR(st.st_mode))
-		return error_set(err, EINVAL,
-				 "%s is a folder; expected the name of a file",
-				 name);
-	if (file_path(folder, err, "%.*s", slash ? (int)(slash - name) + 1 : 1,
+	if (file_check_replaced(name, err) < 0 ||
+	    file_path(folder, err, "%.*s", slash ? (int)(slash - name) + 1 : 1,
 		      slash ? name : ".") < 0)
 		return -1;
 	return access(folder, W_OK | X_OK) < 0

@@ -92,8 +92,8 @@ static int verdict_files_write(struct validation *of,
 		     : i == 1 ? acceptance_junit(&of->acceptance, &text, err)
 			      : acceptance_html(&of->acceptance, &of->pairs,
 						&of->names, &text, err);
-		if (rc < 0 || file_write(AT_FDCWD, files[i], text.data,
-					 text.size, 0644, 0, err) < 0)
+		if (rc < 0 ||
+		    file_write_any(files[i], text.data, text.size, err) < 0)
 			return -1;
 	}
 	return 0;
