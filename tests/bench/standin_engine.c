@@ -558,7 +558,8 @@ struct engine *standin_engine(sd_event *loop, struct standin *standin,
 	}
 	TAILQ_INIT(&engine->containers);
 	TAILQ_INIT(&engine->calls);
-	engine->base = (struct engine){ &memory_driver, "stand-in" };
+	engine->base =
+		(struct engine){ .driver = &memory_driver, .host = "stand-in" };
 	engine->standin = standin;
 	engine->loop = sd_event_ref(loop);
 	if (sd_event_add_defer(loop, &engine->run, run, engine) < 0 ||

@@ -90,7 +90,7 @@ static struct engine *failing_new(sd_event *loop, bool *freed)
 	if (!failing)
 		abort();
 	*freed = false;
-	failing->base = (struct engine){ &driver, "nowhere" };
+	failing->base = (struct engine){ .driver = &driver, .host = "nowhere" };
 	failing->freed = freed;
 	failing->loop = sd_event_ref(loop);
 	sd_event_add_defer(loop, &failing->answer, fail_now, failing);
