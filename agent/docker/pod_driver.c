@@ -499,6 +499,19 @@ static const struct engine_driver pod_driver = {
 	.free = pod_driver_free,
 };
 
+/* The kubelet makes volumes that everybody may write in. The command may add to
+ * it still, but no longer replace what the agent has there: the spool refuses a
+ * folder where it could.
+ */
+static void pod_volume_protect(const char *folder)
+{
+	struct stat st;
+
+	if (stat(folder, &st) == 0 && st.st_uid == geteuid() &&
+	    (st.st_mode & S_IWOTH))
+		chmod(folder, (st.st_mode & 07777) | S_ISVTX);
+}
+
 struct engine *pod_engine_new(sd_event *loop, const char *host,
 			      struct error *err)
 {
@@ -518,6 +531,7 @@ struct engine *pod_engine_new(sd_event *loop, const char *host,
 	if (!engine->host)
 		return error_null(error_nomem(err, "pod"));
 	engine->folder = engine->host + strlen(POD_ENGINE);
+	pod_volume_protect(engine->folder);
 	engine->base = (struct engine){ &pod_driver, engine->host, false };
 	if (loop_defer(loop, &engine->run, pod_answer, engine, err) < 0)
 		return NULL;

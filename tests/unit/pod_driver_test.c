@@ -8,6 +8,8 @@
 #include <linux/capability.h>
 #include <stdio.h>
 #include <sys/syscall.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,14 +50,22 @@ int main(void)
 	struct error err = { 0 };
 	sd_event *loop = NULL;
 	struct engine *engine;
+	char volume[] = "/tmp/pod-XXXXXX";
+	char host[sizeof(volume) + sizeof(POD_ENGINE)];
+	struct stat st = { 0 };
 
 	tap_begin(60);
 	drop_rights();
 	sd_event_new(&loop);
 	is_int(look("root"), 0,
 	       "a program of the same user looks into another");
-	engine = pod_engine_new(loop, POD_ENGINE "/regatta", &err);
+	ok(mkdtemp(volume) && chmod(volume, 0777) == 0, "a volume");
+	snprintf(host, sizeof(host), POD_ENGINE "%s", volume);
+	engine = pod_engine_new(loop, host, &err);
 	ok(engine, "an engine: %s", err.text);
+	ok(stat(volume, &st) == 0 && (st.st_mode & 07777) == 01777,
+	   "the command replaces nothing of the agent in the volume");
+	rmdir(volume);
 	is_int(look("status"), 0, "the command sees the agent");
 	is_int(look("root"), EACCES, "but not the files of its container");
 	is_int(look("mem"), EACCES, "nor what it knows");
