@@ -4,8 +4,11 @@
 #include <signal.h>
 #include <string.h>
 
-#define SURVIVED_LINES                                                         \
-	3 /* of progress after an error that did not end the program */
+/* Of life after an error that did not end the program; after one that ends any:
+ * a restart, or a report of earlier days.
+ */
+#define SURVIVED_LINES 3
+#define OUTLIVED_LINES 10
 
 static const struct {
 	int number;
@@ -52,10 +55,11 @@ static bool survived(const struct causes *causes, const struct cause *cause,
 		     bool failed)
 {
 	bool went_on = causes->progress > cause->progress;
+	uint64_t lines = causes->alive - cause->alive;
 
-	return !cause->meaning->final &&
-	       ((went_on && !failed) ||
-		causes->alive - cause->alive >= SURVIVED_LINES);
+	if (cause->meaning->final)
+		return lines >= OUTLIVED_LINES;
+	return (went_on && !failed) || lines >= SURVIVED_LINES;
 }
 
 static bool is_better(const struct causes *causes, const struct cause *one,

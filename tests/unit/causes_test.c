@@ -251,6 +251,28 @@ static const struct {
 	  "During handling of the above exception, another exception occurred:"
 	  "\n\n" TRACEBACK "RuntimeError: cannot save\n",
 	  "data", -1, 4, "OSError: [Errno 28] No space left on device" },
+	{ "after a launcher's restart it trains on",
+	  "[ERROR] failed (exitcode: 1) local_rank: 2 (pid: 7) of binary: p\n"
+	  "step 1 loss 3.1\nstep 2 loss 3.0\nstep 3 loss 2.9\n"
+	  "step 4 loss 2.8\nstep 5 loss 2.7\nstep 6 loss 2.6\n"
+	  "step 7 loss 2.5\nstep 8 loss 2.4\nstep 9 loss 2.3\n"
+	  "step 10 loss 2.2\n",
+	  NULL, -1, -1, NULL },
+	{ "a loss without a word for the step is progress",
+	  "ValueError: cannot use the fast path\n"
+	  "[10] size = 4.5, train_loss = 7.44\n"
+	  "[20] size = 4.6, train_loss = 7.32\n"
+	  "[30] size = 4.7, train_loss = 7.11\n",
+	  NULL, -1, -1, NULL },
+	{ "so is a rate",
+	  "ValueError: cannot use the fast path\n"
+	  "10it; L 3.1; 412 img/s\n20it; L 3.0; 411 img/s\n"
+	  "30it; L 2.9; 413 img/s\n",
+	  NULL, -1, -1, NULL },
+	{ "a batch that was skipped",
+	  "level=error msg=\"batch 8 skipped: torch.OutOfMemoryError: CUDA out "
+	  "of memory (9 tokens); going on\"\n",
+	  NULL, -1, -1, NULL },
 	{ "an error that was survived is none",
 	  TRACEBACK "KeyError: 'pear'\nINFO built it anew\nstep 1 loss 2.0\n",
 	  NULL, -1, -1, NULL },
