@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 struct cell {
 	const char *text;
@@ -529,11 +530,28 @@ static void next_bar(struct line_reading *line)
 	line->picks[LINE_MS].has = false;
 }
 
+/* "rank=3", and no rank of a matrix. */
+static bool names_rank(const struct notation_item *item)
+{
+	size_t size = item->quantity.name_size;
+	const char *name = item->name;
+
+	return size >= 4 && !memcmp(name + size - 4, "rank", 4) &&
+	       (size == 4 || is_blank(name[size - 5]) ||
+		(size == 11 && !memcmp(name, "global_", 7))) &&
+	       !(size > 8 && !strncasecmp(name + size - 9, "lora", 4));
+}
+
 void line_take(const struct notation_item *item, void *arg)
 {
 	struct line_reading *line = arg;
 	const struct quantity *quantity = &item->quantity;
 
+	if (names_rank(item) && is_whole(item->number) &&
+	    item->number < UINT32_MAX) {
+		line->rank = (int64_t)item->number;
+		return;
+	}
 	if (quantity->train)
 		line->section = false;
 	if (quantity->section)
