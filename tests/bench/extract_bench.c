@@ -30,6 +30,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define PIECE 65536
 #define STEP_LINES 50    /* of other output for one of a step */
@@ -290,39 +292,65 @@ static int run_grep_all(const char *folder, const struct catalog *catalog,
 	return 0;
 }
 
-/* The most memory that a child has taken so far, after a reading of the first
- * bytes of the log.
- */
-static double extract_kib(const struct options *options,
-			  const struct buffer *log, size_t bytes,
+/* The most memory that a reading of this log takes. */
+static double extract_kib(const struct options *options, const char *name,
 			  struct error *err)
 {
 	char path[PATH_MAX], program[PATH_MAX];
 	const char *const argv[] = { program,    "extract", path,
 				     "--images", "images",  NULL };
-	struct rusage usage;
+	struct rusage usage = { 0 };
+	int status = -1;
 	pid_t pid;
 
-	snprintf(path, sizeof(path), "%s/log", options->folder);
+	snprintf(path, sizeof(path), "%s/%s", options->folder, name);
 	snprintf(program, sizeof(program), "%s/regatta", options->build);
-	if (file_write(AT_FDCWD, path, log->data, bytes, 0600, false, err) < 0)
-		return -1;
 	pid = process_start(argv, NULL, NULL, err);
-	if (pid < 0 || process_wait(pid, err) < 0)
+	if (pid < 0)
 		return -1;
-	getrusage(RUSAGE_CHILDREN, &usage);
+	wait4(pid, &status, 0, &usage);
 	unlink(path);
-	return (double)usage.ru_maxrss;
+	return status ? error_set(err, ECHILD, "regatta extract failed")
+		      : (double)usage.ru_maxrss;
 }
 
-/* Before any other child: a whole log, beside its first sixteenth. */
-static int run_memory(const struct options *options, const struct buffer *log,
-		      struct error *err)
+static int write_log(const struct options *options, const char *name,
+		     const struct buffer *log, size_t size, struct error *err)
 {
-	double less = extract_kib(options, log, log->size / 16, err);
-	double more = less < 0 ? -1 : extract_kib(options, log, log->size, err);
-	cJSON *result;
+	char path[PATH_MAX];
 
+	snprintf(path, sizeof(path), "%s/%s", options->folder, name);
+	return file_write(AT_FDCWD, path, log->data, size, 0600, false, err);
+}
+
+/* Write a whole log, and its first sixteenth. */
+static int write_logs(const struct options *options, struct error *err)
+{
+	owned(buffer_clear) struct buffer log;
+
+	buffer_init(&log, options->bytes + PIECE);
+	make_log(&log, options->bytes, true);
+	return write_log(options, "part", &log, log.size / 16, err) < 0
+		       ? -1
+		       : write_log(options, "whole", &log, log.size, err);
+}
+
+/* Before anything else: the kernel counts for a child what its parent once had,
+ * so another process writes the logs.
+ */
+static int run_memory(const struct options *options, struct error *err)
+{
+	double less, more;
+	cJSON *result;
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(write_logs(options, err) < 0);
+	if (pid < 0 || waitpid(pid, &status, 0) < 0 || status)
+		return error_set(err, ECHILD, "the logs were not written");
+	less = extract_kib(options, "part", err);
+	more = less < 0 ? -1 : extract_kib(options, "whole", err);
 	if (more < 0)
 		return -1;
 	printf("%-20s %8.0f KiB, %.0f KiB for a sixteenth of the log\n",
@@ -372,6 +400,8 @@ int main(int argc, char **argv)
 	double seconds;
 
 	read_options(argc, argv, &options);
+	if (run_memory(&options, &err) < 0)
+		fail(&err);
 	buffer_init(&log, options.bytes + PIECE);
 	make_log(&log, options.bytes, true);
 	catalog = catalog_load("images", &err);
@@ -383,7 +413,6 @@ int main(int argc, char **argv)
 	tell("auto, ordinary log", (double)log.size, seconds);
 	if (read_causes(&log, seconds, &err) < 0 ||
 	    run_diagnose("diagnose, ordinary log", &log, &err) < 0 ||
-	    run_memory(&options, &log, &err) < 0 ||
 	    run_grep_all(options.folder, catalog, &log, &err) < 0)
 		fail(&err);
 	buffer_consume(&log, log.size);
