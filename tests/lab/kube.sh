@@ -8,7 +8,8 @@
 #	kube_up			two nodes with 8 example.com/gpu each; ends with
 #				the test
 #	kube_image NAME FOLDER	the image NAME from a root file system, on both
-#	kube_regatta		local/regatta:1, of what was built
+#	kube_regatta IMAGES	local/regatta:1, of what was built, with the
+#				vendors of a folder of images
 #	kube_user NAMESPACE	a namespace, and $BED/NAMESPACE.config of a
 #				service account with the Role of regatta-k8s(7)
 #	kube ARGS		kubectl of the administrator
@@ -50,7 +51,7 @@ kube_regatta()
 	mkdir -p "$root"/{usr/bin,usr/lib/regatta,usr/share/regatta/images,tmp,etc}
 	cp "$REGATTA_BUILD"/regatta-{agent,init} "$root/usr/bin"
 	cp "$REGATTA_BUILD/regatta-init" "$root/usr/lib/regatta"
-	cp -r "$REGATTA_BUILD"/images/{models.yaml,frameworks,vendors} \
+	cp -r "$1"/{models.yaml,frameworks,vendors} \
 		"$root/usr/share/regatta/images"
 	ldd "$REGATTA_BUILD/regatta-agent" | grep -oE '/[^ ]+' |
 		while read -r library; do
