@@ -58,11 +58,12 @@ common=(--images images --image local/regatta:1 --host-network)
 states() { # FOLDER
 	jq -c '[.rows[].state]' "$1/report.json"
 }
-left() { # [NAMESPACE]
-	kube get jobs,pods,secrets -n "${1:-bench}" -l regatta/run -o name
+left() { # NAMESPACE
+	kube get jobs,pods,secrets -n "$1" -l regatta/run -o name
 }
-nothing() { # WHEN
-	ok 'wait_for "[[ ! \$(left) ]]" 60' "$1 no Job, Secret or pod is left" || left
+nothing() { # WHEN [NAMESPACE]
+	ok "wait_for '[[ ! \$(left ${2:-bench}) ]]' 60" \
+		"$1 no Job, Secret or pod is left" || left "${2:-bench}"
 }
 sweep() { # NAME COMMAND LINE...: a sweep of one shell command
 	printf '%s\n' "sweep: $1" "vendor: cpu" "image: local/busybox:1" \
@@ -234,7 +235,7 @@ KUBECONFIG=$BED/other.config run -t 120 inside regatta k8s slow.yaml \
 is "$rc $(states second)" '0 ["completed"]' "another namespace has its own run"
 must wait_for '! alive first' 120
 is "$(code_of first) $(states first)" '0 ["completed"]' "beside the first"
-ok 'wait_for "[[ ! \$(left other) ]]" 60' "and leaves nothing there"
+nothing "in the other" other
 nothing "after both"
 
 # kubelet and API server are killed.
