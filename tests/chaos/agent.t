@@ -3,7 +3,6 @@
 #
 # The next agent adopts what the last one left: no byte of the log is lost or
 # there twice, no command runs twice, nothing stays on the node.
-TEST_LIMIT=120
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"
 # shellcheck source=tests/system/cluster.sh

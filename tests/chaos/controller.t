@@ -4,7 +4,6 @@
 # What it answered is not forgotten, what it said is not done twice, and the
 # log goes on at exactly the byte where its file ends. Also when the agents
 # are killed with it.
-TEST_LIMIT=120
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"
 # shellcheck source=tests/system/cluster.sh

@@ -1,6 +1,5 @@
 #!/bin/bash
 # disk.t - a full disk holds things up until there is room again, no longer.
-TEST_LIMIT=120
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"
 # shellcheck source=tests/system/cluster.sh

@@ -3,7 +3,6 @@
 #
 # With live-restore containers run on; without it they are stopped, which is
 # the node's fault and not the job's.
-TEST_LIMIT=180
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"
 # shellcheck source=tests/system/cluster.sh

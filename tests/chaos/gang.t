@@ -1,6 +1,5 @@
 #!/bin/bash
 # gang.t - the first task that fails ends its gang at once, and is named.
-TEST_LIMIT=60
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"
 # shellcheck source=tests/system/cluster.sh

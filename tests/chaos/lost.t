@@ -1,6 +1,5 @@
 #!/bin/bash
 # lost.t - a node that is gone for good loses its task, and not the job.
-TEST_LIMIT=180
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"
 # shellcheck source=tests/system/cluster.sh

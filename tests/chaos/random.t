@@ -4,7 +4,6 @@
 # Rounds of a sweep of short jobs; at random instants the controller, an agent
 # or all of them are killed and started again. RANDOM_SEED repeats a run.
 # Longer: ten rounds instead of two.
-TEST_LIMIT=180
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"
 # shellcheck source=tests/system/cluster.sh

@@ -1,6 +1,5 @@
 #!/bin/bash
 # twin.t - two agents with one key harm no job; strays are removed, others' not.
-TEST_LIMIT=120
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"
 # shellcheck source=tests/system/cluster.sh

@@ -3,7 +3,6 @@
 #
 # Node 1 loses its carrier, node 2 every packet without a word; both train on,
 # never held up, and what they wrote meanwhile comes later, whole.
-TEST_LIMIT=120
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"
 # shellcheck source=tests/system/cluster.sh

@@ -3,7 +3,6 @@
 #
 # bash and zsh sit at a terminal, where the words of a line are typed and then
 # TAB; ESC Ctrl-E tells the line that is there now. fish can be asked.
-TEST_LIMIT=60
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 need regatta script zsh fish

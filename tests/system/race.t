@@ -41,7 +41,7 @@ repeat: 3
 race: {steps: 5, max: 4}
 matrix:
   ms: [40, 20, 90]
-command: [/tool, steps, "12", "\${ms}"]
+command: [/tool, steps, "60", "\${ms}"]
 END
 must submit "$BED/known.yaml"
 run cli jobs --sweep 1

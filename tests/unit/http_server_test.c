@@ -16,7 +16,7 @@
 #define CLIENTS 24
 #define BODY ((size_t)8 << 20)
 #define EVENTS 24 /* of a megabyte */
-#define WAIT_MS 10000
+#define WAIT_MS 60000
 
 struct client {
 	size_t got;

@@ -48,17 +48,20 @@ static void make_tool(const char *body)
 	"echo 'card 0 0000:01:00.0 100 W 10 MiB'; "                            \
 	"echo 'card 1 0000:02:00.0 200 W 20 MiB'"
 
-static const char profile_text[] =
-	"vendor: invented\n"
-	"monitor:\n"
-	"  command: [tool]\n"
-	"  timeout: 1s\n"
-	"  layouts:\n"
-	"    - name: lines\n"
-	"      read: lines\n"
-	"      when: '^card'\n"
-	"      device: ['card (?<device>\\d+) (?<bus_id>\\S+) "
-	"(?<power_w>\\d+ W) (?<mem_used_mib>\\d+ MiB)']\n";
+#define PROFILE(timeout)                                                       \
+	"vendor: invented\n"                                                   \
+	"monitor:\n"                                                           \
+	"  command: [tool]\n"                                                  \
+	"  timeout: " timeout "\n"                                             \
+	"  layouts:\n"                                                         \
+	"    - name: lines\n"                                                  \
+	"      read: lines\n"                                                  \
+	"      when: '^card'\n"                                                \
+	"      device: ['card (?<device>\\d+) (?<bus_id>\\S+) "                \
+	"(?<power_w>\\d+ W) (?<mem_used_mib>\\d+ MiB)']\n"
+
+static const char profile_text[] = PROFILE("1s");
+static const char profile_patient[] = PROFILE("60s");
 
 struct bed {
 	sd_event *loop;
@@ -524,7 +527,9 @@ static void failures(void)
 
 		snprintf(name, sizeof(name), "failure-%zu", i);
 		make_tool(cases[i].body);
-		bed_init(&bed);
+		bed_init_with(&bed, strstr(cases[i].text, "still running")
+					    ? profile_text
+					    : profile_patient);
 		begin(&bed, name, "0");
 		wait_for(&bed, name, "error", 1);
 		wait_for(&bed, name, "\"h\":", 8);
