@@ -8,8 +8,8 @@
 #	kube_up			two nodes with 8 example.com/gpu each; ends with
 #				the test
 #	kube_image NAME FOLDER	the image NAME from a root file system, on both
-#	kube_regatta IMAGES	local/regatta:1, of what was built, with the
-#				vendors of a folder of images
+#	kube_regatta IMAGES	local/regatta:1, of what was built, with this
+#				folder of images
 #	kube_user NAMESPACE	a namespace, and $BED/NAMESPACE.config of a
 #				service account with the Role of regatta-k8s(7)
 #	kube ARGS		kubectl of the administrator
@@ -48,11 +48,10 @@ kube_image()
 kube_regatta()
 {
 	local root=$BED/regatta-image library
-	mkdir -p "$root"/{usr/bin,usr/lib/regatta,usr/share/regatta/images,tmp,etc}
+	mkdir -p "$root"/{usr/bin,usr/lib/regatta/images,tmp,etc}
 	cp "$REGATTA_BUILD"/regatta-{agent,init} "$root/usr/bin"
 	cp "$REGATTA_BUILD/regatta-init" "$root/usr/lib/regatta"
-	cp -r "$1"/{models.yaml,frameworks,vendors} \
-		"$root/usr/share/regatta/images"
+	cp -r "$1"/. "$root/usr/lib/regatta/images"
 	ldd "$REGATTA_BUILD/regatta-agent" | grep -oE '/[^ ]+' |
 		while read -r library; do
 			mkdir -p "$root${library%/*}" &&

@@ -14,7 +14,12 @@ cd "$BED" || exit 1
 mkdir images
 cp -r "$REGATTA_BUILD"/images/{models.yaml,kubernetes.yaml,frameworks,vendors} images
 chmod -R u+w images
-cat >>images/vendors/cpu/profile.yaml <<'END'
+echo 'kubernetes: {resource: example.com/gpu}' >>images/vendors/cpu/profile.yaml
+mkdir images/vendors/invented
+cat >images/vendors/invented/profile.yaml <<'END'
+vendor: invented
+title: a vendor that is none
+source: a test
 kubernetes: {resource: example.com/gpu}
 monitor:
   command: [invented-smi]
@@ -25,6 +30,7 @@ monitor:
       when: '^card'
       device: ['card (?<device>\d+) (?<power_w>\d+ W)']
 END
+echo 'tools: [{name: invented, command: [invented-stack, "${pid}"], inside: true}]' >images/stacks.yaml
 must kube_regatta images
 # shellcheck disable=SC2016 # dollars of the hash
 user=reader secret=s3cret-word
@@ -123,7 +129,7 @@ END
 chmod 755 tools/bin/invented-*
 must kube_image local/tools:1 tools
 sweep hang 'echo begun; sleep 1000' "hang: 5s"
-sed -i 's,local/busybox,local/tools,' hang.yaml
+sed -i 's,local/busybox,local/tools,; s,vendor: cpu,vendor: invented,' hang.yaml
 run -t 120 inside regatta k8s hang.yaml --state hang "${common[@]}"
 like "$rc $err" "failed, hang" "a hang is told"
 ok 'grep -rqs wait_for_batch hang/controller/logs/1/1' \

@@ -1,5 +1,5 @@
 # newer.sh - the engines of a newer system, for whole tests; after lib.sh.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2153,SC2154 # rc, out and ROOT are of lib.sh
 #
 #	newer_need		programs
 #	newer_engines		Docker and Podman of Debian's newest suite, ready; skips
