@@ -46,7 +46,7 @@ static int run_sweep(struct person *person, unsigned int jobs,
 	int at = snprintf(text, sizeof(text),
 			  "sweep: bench\nimage: bench/none:1\nnetwork: none\n"
 			  "command: [/tool, exit, \"0\", \"${i}\"]\n"
-			  "repeat: %d\nmatrix:\n  i: [0",
+			  "repeat: %u\nmatrix:\n  i: [0",
 			  block());
 
 	for (unsigned int i = 1; i < jobs / block(); i++)

@@ -170,13 +170,15 @@ static bool k8s_serves(const cJSON *found, const char *api)
 	const cJSON *item, *version;
 
 	cJSON_ArrayForEach(item, json_get(found, "groups"))
-		cJSON_ArrayForEach(version, json_get(item, "versions"))
 	{
-		const char *name =
-			json_get_text_or_empty(version, "groupVersion");
+		cJSON_ArrayForEach(version, json_get(item, "versions"))
+		{
+			const char *name =
+				json_get_text_or_empty(version, "groupVersion");
 
-		if (!strncmp(name, api, size))
-			return true;
+			if (!strncmp(name, api, size))
+				return true;
+		}
 	}
 	return false;
 }

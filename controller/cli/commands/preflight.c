@@ -154,7 +154,7 @@ static int preflight_choose(struct preflight *of, struct validation *to,
 
 	if (good < 0 || busy < 0 || stale < 0)
 		return -1;
-	of->accepted = (size_t)(good + busy);
+	of->accepted = (size_t)good + (size_t)busy;
 	if (of->accepted + (size_t)stale < wanted)
 		stale += preflight_take(of, to, PREFLIGHT_STALE_BUSY, err);
 	if (stale > 0 && stale < PEERS_LEAST && good) {
