@@ -531,7 +531,7 @@ static void next_bar(struct line_reading *line)
 }
 
 /* "rank=3", and no rank of a matrix. */
-static bool names_rank(const struct notation_item *item)
+static bool item_names_rank(const struct notation_item *item)
 {
 	size_t size = item->quantity.name_size;
 	const char *name = item->name;
@@ -547,7 +547,7 @@ void line_take(const struct notation_item *item, void *arg)
 	struct line_reading *line = arg;
 	const struct quantity *quantity = &item->quantity;
 
-	if (names_rank(item) && is_whole(item->number) &&
+	if (item_names_rank(item) && is_whole(item->number) &&
 	    item->number < UINT32_MAX) {
 		line->rank = (int64_t)item->number;
 		return;
