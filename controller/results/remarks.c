@@ -225,11 +225,19 @@ static const struct {
 		{ "{a}: the clock of device {0} was {1.0} % below the other "
 		  "devices",
 		  "{a}：设备 {0} 的频率比其他设备低 {1.0} %" } },
-	[REMARK_OTHERS_WAITED] = {
-		"others-waited",
-		{ "{a} was the straggler: its devices drew {0.0} % more power "
-		  "than those of the {1} other nodes, which waited for it",
-		  "{a} 拖慢了作业：其设备功耗比其他 {1} 个节点高 {0.0} %，后者在等待它" } },
+	[REMARK_SLOWER] = {
+		"slower",
+		{ "{a} was at least {0.0} % slower than its {1} peers "
+		  "throughout: it drew {2.0} % more power, while they waited",
+		  "{a} 始终比其他 {1} 个慢至少 {0.0} %：它们等待时，其功耗高 "
+		  "{2.0} %" } },
+	[REMARK_SLOWER_AT_TIMES] = {
+		"slower-at-times",
+		{ "{a} was at least {0.0} % slower than its {1} peers for "
+		  "{3.0} % of the time: it drew {2.0} % more power, while they "
+		  "waited",
+		  "{a} 有 {3.0} % 的时间比其他 {1} 个慢至少 {0.0} %：它们等待"
+		  "时，其功耗高 {2.0} %" } },
 	[REMARK_MORE_ALIKE] = {
 		"more-alike",
 		{ "the same is so of {0} more devices",

@@ -64,7 +64,9 @@ enum remark_code {
 	REMARK_LINK_ERRORS,
 	REMARK_REMAP_PENDING,
 	REMARK_CLOCK_BELOW,
-	REMARK_OTHERS_WAITED,     /* percent, nodes; node */
+	/* Percent, peers, percent of power, percent of time; who. */
+	REMARK_SLOWER,
+	REMARK_SLOWER_AT_TIMES,
 	REMARK_MORE_ALIKE,        /* devices */
 	REMARK_FEW_POWER_SAMPLES, /* samples, least that is enough */
 	REMARK_MONITOR,           /* node, text */

@@ -2,18 +2,17 @@
  */
 #include "controller/results/remarks.h"
 #include "controller/results/steady.h"
+#include "controller/results/straggler.h"
 #include "controller/results/usage.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TOLD 3                 /* devices that are named one by one */
-#define THROTTLED_PCT 1        /* of the steady state, from which it is told */
-#define CLOCK_BELOW_PCT 5      /* below the median of the other devices */
-#define STRAGGLER_NODES 3      /* of a job, at least */
-#define STRAGGLER_POWER_PCT 10 /* above the median of the other nodes */
-#define POWER_SAMPLES_MIN 60   /* for the mean of a power */
+#define TOLD 3               /* devices that are named one by one */
+#define THROTTLED_PCT 1      /* of the steady state, from which it is told */
+#define CLOCK_BELOW_PCT 5    /* below the median of the other devices */
+#define POWER_SAMPLES_MIN 60 /* for the mean of a power */
 
 static const char *node_or_mark(const char *node)
 {
@@ -150,85 +149,23 @@ static int remark_clocks(const struct usage_summary *usage, struct result *to,
 	return remark_more(told, to, err);
 }
 
-/* The mean power and clock of a node's devices; NAN: one was not read. */
-struct node_work {
-	const char *node;
-	double power_w, clock_mhz;
-	size_t devices;
-};
-
-/* By node rank, of which the devices are sorted. */
-static size_t nodes_work(const struct usage_summary *usage,
-			 struct node_work *list)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < usage->devices_count; i++) {
-		const struct device_usage *device = &usage->devices[i];
-		struct node_work *of;
-
-		if (!i || usage->devices[i - 1].rank != device->rank)
-			list[count++] = (struct node_work){
-				.node = node_or_mark(device->node)
-			};
-		of = &list[count - 1];
-		of->power_w +=
-			device->power_w ? device->power_w->mean : (double)NAN;
-		of->clock_mhz += device->clock_steady_mhz;
-		of->devices++;
-	}
-	for (size_t i = 0; i < count; i++) {
-		list[i].power_w /= (double)list[i].devices;
-		list[i].clock_mhz /= (double)list[i].devices;
-	}
-	return count;
-}
-
-/* The median over the nodes but one; power, or the clock. */
-static double work_of_others(const struct node_work *list, size_t count,
-			     size_t but, bool power, double *room)
-{
-	size_t others = 0;
-
-	for (size_t i = 0; i < count; i++)
-		if (i != but)
-			room[others++] =
-				power ? list[i].power_w : list[i].clock_mhz;
-	sort_values(room, others);
-	return quantile(room, others, 0.5);
-}
-
-/* A gang waits for its slowest node: where one draws clearly more power than
- * the others, and not because its clock is higher, it worked while they waited.
- * Utilisation does not tell: waiting for a collective counts as work.
- */
 static int remark_straggler(const struct usage_summary *usage,
 			    struct result *to, struct error *err)
 {
-	owned_free struct node_work *list =
-		calloc(usage->devices_count + 1, sizeof(*list));
-	owned_free double *room =
-		calloc(usage->devices_count + 1, sizeof(*room));
-	size_t count;
+	const struct straggler *of = usage->straggler;
+	struct remark_said said;
 
-	if (!list || !room)
-		return error_nomem(err, "usage");
-	count = nodes_work(usage, list);
-	for (size_t i = 0; i < count && count >= STRAGGLER_NODES; i++) {
-		double power = work_of_others(list, count, i, true, room);
-		double clock = work_of_others(list, count, i, false, room);
-		double more = 100 * (list[i].power_w / power - 1);
-
-		if (more >= STRAGGLER_POWER_PCT &&
-		    list[i].clock_mhz <= clock * 1.01)
-			return remark_add(&to->flags, &to->flags_count,
-					  SAID(OTHERS_WAITED,
-					       .numbers = { more,
-							    (double)count - 1 },
-					       .words = { list[i].node }),
-					  err);
-	}
-	return 0;
+	if (!of)
+		return 0;
+	said = (struct remark_said){
+		.code = of->time_pct >= STRAGGLER_THROUGHOUT_PCT
+				? REMARK_SLOWER
+				: REMARK_SLOWER_AT_TIMES,
+		.numbers = { of->slower_pct, (double)of->peers, of->power_pct,
+			     of->time_pct },
+		.words = { of->who },
+	};
+	return remark_add(&to->flags, &to->flags_count, &said, err);
 }
 
 static int remark_power(const struct usage_summary *usage, struct result *to,

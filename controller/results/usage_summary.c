@@ -1,6 +1,7 @@
 /* usage_summary.c - sums up the samples of a job, and draws their curves.
  */
 #include "controller/results/json_object.h"
+#include "controller/results/straggler.h"
 #include "controller/results/usage_internal.h"
 
 #include <math.h>
@@ -291,7 +292,9 @@ int usage_summarize(const struct usage *const *streams, size_t count,
 	    streams_sum_up(streams, count, steady ? steady : &all, to, err) ==
 		    0) {
 		devices_sum_up(to);
-		if (powers_sum_up(to, err) == 0)
+		if (powers_sum_up(to, err) == 0 &&
+		    straggler_find(streams, count, steady, &to->straggler,
+				   err) == 0)
 			return 0;
 	}
 	codec_clear(&usage_summary_schema, to);

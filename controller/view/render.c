@@ -299,6 +299,10 @@ static void training_detail(const struct job_info *job,
 	if (isfinite(progress->temp_c))
 		text_append(to, size, "%s%.0f °C", *to ? ", " : "",
 			    progress->temp_c);
+	if (progress->straggler)
+		text_append(to, size, "%swaits for %.100s (%.0f %% slower)",
+			    *to ? ", " : "", progress->straggler->who,
+			    progress->straggler->slower_pct);
 }
 
 /* The last step of a job that ended, and its rate. */

@@ -16,7 +16,8 @@ static const struct schema progress_schema = SCHEMA(progress_info,
 	FIELD_KNOWN(progress_info, power_w),
 	FIELD_KNOWN(progress_info, temp_c),
 	FIELD_KNOWN(progress_info, gain),
-	FIELD_OPTIONAL(progress_info, gain_runs));
+	FIELD_OPTIONAL(progress_info, gain_runs),
+	FIELD_MAYBE(progress_info, straggler, straggler_schema));
 
 const struct schema job_origin_schema = SCHEMA(job_origin,
 	FIELD(job_origin, job),

@@ -25,7 +25,8 @@ struct progress_info {
 	double temp_c;     /* of the hottest one */
 	double gain; /* by which its last steps are faster than the last runs
 			of its cell, a share; NAN: not known */
-	uint32_t gain_runs; /* that there were */
+	uint32_t gain_runs;          /* that there were */
+	struct straggler *straggler; /* of the later half so far; NULL: none */
 };
 
 /* The job whose result was taken over. */

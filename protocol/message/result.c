@@ -89,6 +89,14 @@ static const struct schema host_usage_schema = SCHEMA(host_usage,
 	FIELD_MAYBE(host_usage, cpu_power_w, mean_max_schema),
 	FIELD_MAYBE(host_usage, power_w, mean_max_schema));
 
+const struct schema straggler_schema = SCHEMA(straggler,
+	FIELD(straggler, who),
+	FIELD(straggler, rank),
+	FIELD(straggler, peers),
+	FIELD_FIGURE(straggler, slower_pct),
+	FIELD_FIGURE(straggler, power_pct),
+	FIELD_FIGURE(straggler, time_pct));
+
 static const struct schema usage_error_schema = SCHEMA(usage_error,
 	FIELD_NULLABLE(usage_error, node),
 	FIELD_NULLABLE(usage_error, text),
@@ -106,6 +114,7 @@ const struct schema usage_summary_schema = SCHEMA(usage_summary,
 	FIELD_FIGURE(usage_summary, energy_j),
 	FIELD_FIGURE(usage_summary, mem_used_mib),
 	FIELD_FIGURE(usage_summary, mem_total_mib),
+	FIELD_MAYBE(usage_summary, straggler, straggler_schema),
 	FIELD_ROWS(usage_summary, errors, usage_error_schema),
 	FIELD(usage_summary, broken_lines));
 

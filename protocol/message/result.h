@@ -87,6 +87,19 @@ struct host_usage {
 		*power_w;
 };
 
+/* Which node or device of a gang the others waited for
+ * (controller/results/straggler.h).
+ */
+struct straggler {
+	char *who;     /* "n3", "n3 device 2" */
+	uint32_t rank; /* of the node in the job */
+	uint64_t peers;
+	double slower_pct; /* than its peers, at least */
+	double power_pct;  /* above theirs */
+	double time_pct;   /* of the time, in which that was so */
+};
+extern const struct schema straggler_schema;
+
 /* What a monitor could not read. */
 struct usage_error {
 	char *node;
@@ -109,7 +122,8 @@ struct usage_summary {
 	double node_power_w; /* the same sum of whole nodes, by their IPMI */
 	double energy_j;     /* sum over the devices; NAN if one lacks it */
 	double mem_used_mib; /* peak of the fullest device, */
-	double mem_total_mib; /* and what that one has */
+	double mem_total_mib;        /* and what that one has */
+	struct straggler *straggler; /* NULL: there was none */
 	struct usage_error *errors;
 	size_t errors_count;
 	uint64_t broken_lines;

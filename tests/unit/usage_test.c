@@ -1,6 +1,7 @@
 /* usage_test.c - what was sampled beside a job comes out as its summary.
  */
 #include "controller/results/remarks.h"
+#include "controller/results/straggler.h"
 #include "protocol/hardware/sample_format.h"
 
 #include "tests/tap.h"
@@ -330,53 +331,106 @@ static bool has_text(const cJSON *list, const char *text)
 	return false;
 }
 
-/* Four nodes with a device each, of these powers and clocks; what is told. */
-static void straggler_is(const double power_w[4], const double clock_mhz[4],
-			 const char *want)
+/* Nodes with two devices each, of which only these powers and clocks are not
+ * like those of the others.
+ */
+struct odd {
+	uint32_t node, device; /* 1: both of its devices */
+	double power_w, clock_mhz;
+	int64_t from_s; /* until 70; the job begins at 10 */
+};
+
+static struct usage *odd_node(uint32_t node, const struct odd *odd)
 {
-	static char nodes[4][4] = { "n1", "n2", "n3", "n4" };
-	struct mean_max power[4];
-	struct device_usage devices[4];
-	struct usage_summary sums = { .devices = devices,
-				      .devices_count = 4,
-				      .power_w = NAN };
+	owned(buffer_clear) struct buffer text;
+	char name[8];
+
+	buffer_init(&text, 1 << 20);
+	snprintf(name, sizeof(name), "n%u", node);
+	put_head(&text, name, node, 2);
+	for (int64_t s = 1; s < 70; s++)
+		for (uint32_t i = 0; i < 4; i += 3) {
+			bool is_odd = node == odd->node && s >= odd->from_s &&
+				      (odd->device == 1 || odd->device == i);
+			struct device_sample row = {
+				.has = 1U << READING_POWER_W |
+				       1U << READING_CLOCK_MHZ
+			};
+			const struct device_sample *rows[] = { &row };
+
+			row.value[READING_POWER_W] = s < 10   ? 100
+						     : is_odd ? odd->power_w
+							      : 500 + node;
+			row.value[READING_CLOCK_MHZ] =
+				is_odd ? odd->clock_mhz : 1900;
+			sample_format_put_devices(&text, s * 1000,
+						  SAMPLE_FORMAT_ALL, &i, rows,
+						  1, NULL);
+		}
+	return fed(&text, 4096);
+}
+
+/* What is told of these nodes, and while the job runs. */
+static void straggler_is(uint32_t nodes, const struct odd *odd,
+			 const char *want, const char *live)
+{
+	static const struct usage_span steady = { 10000, 70000 };
+	struct usage *streams[4] = { 0 };
+	const struct usage *const *list = (const struct usage *const *)streams;
+	struct straggler *now = NULL;
+	struct usage_summary sums;
 	const char *text = NULL;
 	const cJSON *item;
-	cJSON *list;
+	cJSON *told;
 
-	for (uint32_t i = 0; i < 4; i++) {
-		power[i] = (struct mean_max){ power_w[i], power_w[i] };
-		devices[i] = (struct device_usage){
-			.node = nodes[i],
-			.rank = i,
-			.samples = 100,
-			.power_w = &power[i],
-			.clock_steady_mhz = clock_mhz[i],
-			.power_samples = 100,
-		};
-	}
-	list = remarks_of(&sums);
-	cJSON_ArrayForEach(item, list)
+	for (uint32_t i = 0; i < nodes; i++)
+		streams[i] = odd_node(i, odd);
+	usage_summarize(list, nodes, &steady, &sums, NULL);
+	straggler_find(list, nodes, NULL, &now, NULL);
+	told = remarks_of(&sums);
+	cJSON_ArrayForEach(item, told)
 	{
-		if (strstr(item->valuestring, "straggler"))
+		if (strstr(item->valuestring, "waited"))
 			text = item->valuestring;
 	}
-	is(text, want, "a node that works while others wait");
-	cJSON_Delete(list);
+	is(text, want, "who works while the others wait: %s",
+	   want ? want : "nobody");
+	is(now ? now->who : NULL, live, "and is named while the job runs");
+	cJSON_Delete(told);
+	if (now)
+		codec_clear(&straggler_schema, now);
+	free(now);
+	codec_clear(&usage_summary_schema, &sums);
+	for (uint32_t i = 0; i < nodes; i++)
+		usage_free(streams[i]);
 }
 
 static void stragglers(void)
 {
-	static const double even[] = { 500, 505, 498, 502 };
-	static const double one[] = { 500, 505, 600, 502 };
-	static const double clocks[] = { 1900, 1900, 1880, 1900 };
-	static const double boosted[] = { 1900, 1900, 2100, 1900 };
+	static const struct odd even = { .node = 9 };
+	static const struct odd slow = { 2, 1, 600, 1880, 10 };
+	static const struct odd late = { 2, 1, 600, 1880, 36 };
+	static const struct odd device = { 1, 3, 600, 1900, 10 };
+	static const struct odd boosted = { 2, 1, 600, 2100, 10 };
+	static const struct odd little = { 2, 1, 540, 1900, 10 };
+	static const struct odd short_one = { 2, 1, 600, 1880, 60 };
 
-	straggler_is(even, clocks, NULL);
-	straggler_is(one, clocks,
-		     "n3 was the straggler: its devices drew 20 % more power "
-		     "than those of the 3 other nodes, which waited for it");
-	straggler_is(one, boosted, NULL);
+	straggler_is(4, &even, NULL, NULL);
+	straggler_is(4, &slow,
+		     "n2 was at least 20 % slower than its 3 peers throughout: "
+		     "it drew 20 % more power, while they waited",
+		     "n2");
+	straggler_is(4, &late,
+		     "n2 was at least 20 % slower than its 3 peers for 56 % of "
+		     "the time: it drew 20 % more power, while they waited",
+		     "n2");
+	straggler_is(2, &device,
+		     "n1 device 3 was at least 20 % slower than its 3 peers "
+		     "throughout: it drew 20 % more power, while they waited",
+		     "n1 device 3");
+	straggler_is(4, &boosted, NULL, NULL);
+	straggler_is(4, &little, NULL, NULL);
+	straggler_is(4, &short_one, NULL, NULL);
 }
 
 static void states(void)
