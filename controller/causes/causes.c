@@ -18,7 +18,7 @@ static void causes_forget(struct causes *causes)
 	causes->unfinished = NULL;
 	causes->frame = causes->raised = 0;
 	causes->progress = causes->alive = causes->gave_up = 0;
-	causes->aside = 0;
+	causes->aside = causes->first_cause = 0;
 	causes->ended = false;
 	process_ends_init(&causes->ends);
 }
@@ -29,6 +29,7 @@ void causes_free(struct causes *causes)
 		return;
 	causes_forget(causes);
 	buffer_clear(&causes->partial);
+	buffer_clear(&causes->before);
 	prefixes_free(causes->prefixes);
 	free(causes);
 }
@@ -177,6 +178,43 @@ static int64_t causes_find_rank(const struct causes *causes,
 	return rank;
 }
 
+/* An exception may come without its traceback. */
+static enum causes_class cause_class(struct causes *causes,
+				     const struct failure_hit *hit,
+				     const struct clean *line)
+{
+	struct failure_hit traced;
+
+	return hit->meaning->exception &&
+			       failure_patterns_find(causes->patterns,
+						     FAILURE_CAUSE,
+						     &causes->pairs, line->text,
+						     line->size, true, &traced)
+		       ? traced.meaning->class
+		       : hit->meaning->class;
+}
+
+/* Quote the line before instead: "giving up" says not why. */
+static int cause_quote_before(struct causes *causes, struct cause *cause)
+{
+	const struct buffer *before = &causes->before;
+	struct failure_hit hit;
+	char *text;
+
+	if (!cause->meaning->before || !before->size ||
+	    failure_patterns_find(causes->patterns, FAILURE_PROGRESS, NULL,
+				  before->data, before->size, false, &hit))
+		return 0;
+	text = quoted(before->data, before->size);
+	if (!text)
+		return -1;
+	free(cause->line);
+	cause->line = text;
+	cause->line_number = causes->before_number;
+	cause->offset = causes->before_offset;
+	return 0;
+}
+
 static int take_cause(struct causes *causes, const struct failure_hit *hit,
 		      const struct clean *line)
 {
@@ -192,8 +230,10 @@ static int take_cause(struct causes *causes, const struct failure_hit *hit,
 		free(text);
 		return 0;
 	}
+	if (!causes->first_cause)
+		causes->first_cause = causes->number;
 	*cause = (struct cause){
-		.class = hit->meaning->class,
+		.class = cause_class(causes, hit, line),
 		.rank = causes_find_rank(causes, hit, line),
 		.line = text,
 		.line_number = causes->number,
@@ -228,7 +268,7 @@ static int take_cause(struct causes *causes, const struct failure_hit *hit,
 				line->text[line->size - 1] == ':'
 			? cause
 			: NULL;
-	return 0;
+	return cause_quote_before(causes, cause);
 }
 
 /* Does it follow from an exception that the program did not survive? */
@@ -405,19 +445,26 @@ static bool causes_set_aside(struct causes *causes, const struct clean *line,
 	return ends;
 }
 
-/* Progress before the first cause does not count. */
+/* Progress before the first cause does not count. A bar is drawn once more at
+ * its end.
+ */
 static bool causes_goes_on(struct causes *causes, const struct clean *line)
 {
-	struct failure_hit hit;
 	bool bar = line_has_text(causes, line, "%|");
+	struct failure_hit hit;
+	uint64_t since = 0;
+	uint64_t times = repeated_lines_take(&causes->repeated, causes->number,
+					     line->text, line->size, &since);
 
 	if (!causes->count && !causes->gave_up)
 		return false;
-	if (!bar && causes_find_hit(causes, FAILURE_PROGRESS, line, &hit))
+	if (!bar && (causes_find_hit(causes, FAILURE_PROGRESS, line, &hit) ||
+		     (times && since < causes->first_cause)))
 		causes->progress++;
-	else if (!causes_find_hit(causes, FAILURE_ALIVE, line, &hit))
+	else if (!times && !causes_find_hit(causes, FAILURE_ALIVE, line, &hit))
 		return false;
-	causes->alive++;
+	/* The first line of a kind shows itself by the second. */
+	causes->alive += times == 1 && since > causes->first_cause ? 2 : 1;
 	return true;
 }
 
@@ -455,13 +502,27 @@ static int causes_take_line(struct causes *causes, struct clean *line)
 			       ? 0
 			       : take_cause(causes, &hit, line);
 	}
-	if (inside)
+	/* A line of the traceback itself. */
+	if (causes->frame == causes->number || causes_goes_on(causes, line) ||
+	    inside)
 		return 0;
-	if (causes_goes_on(causes, line))
-		return 0;
-	return !causes->ended && untyped(causes, line, &hit)
-		       ? take_cause(causes, &hit, line)
-		       : 0;
+	if (!causes->ended && untyped(causes, line, &hit))
+		return take_cause(causes, &hit, line);
+	causes->plain = true;
+	return 0;
+}
+
+/* Keep the line that was read for the next one. */
+static void causes_keep_before(struct causes *causes, size_t size)
+{
+	struct buffer read = causes->partial;
+
+	causes->partial = causes->before;
+	causes->before = read;
+	causes->before.size = causes->plain ? size : 0;
+	causes->before_number = causes->number;
+	causes->before_offset = causes->offset;
+	causes->plain = false;
 }
 
 /* Read the line that ends here. */
@@ -480,6 +541,7 @@ static int causes_end_line(struct causes *causes, bool newline)
 		line.size = without_escapes(causes->partial.data,
 					    causes->partial.size);
 		rc = causes_take_line(causes, &line);
+		causes_keep_before(causes, line.size);
 		/* The memory stays for the next line. */
 		causes->partial.size = 0;
 	}
@@ -548,6 +610,7 @@ struct causes *causes_new(struct failure_patterns *patterns, struct error *err)
 	causes->speaker = END_UNKNOWN;
 	causes->origin.rank = END_UNKNOWN;
 	buffer_init(&causes->partial, FAILURE_LINE_MAX);
+	buffer_init(&causes->before, FAILURE_LINE_MAX);
 	process_ends_init(&causes->ends);
 	causes->prefixes = prefixes_new(causes_take_run, causes, err);
 	return causes->prefixes ? take(causes) : NULL;

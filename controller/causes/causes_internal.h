@@ -3,6 +3,7 @@
 #define CONTROLLER_CAUSES_CAUSES_INTERNAL_H
 
 #include "controller/causes/causes.h"
+#include "controller/causes/repeated_lines.h"
 #include "controller/prefixes/prefixes.h"
 #include "protocol/base/buffer.h"
 
@@ -10,6 +11,11 @@ struct causes {
 	struct failure_patterns *patterns; /* borrowed */
 	struct prefixes *prefixes;         /* of its lines */
 	struct buffer partial;             /* the line so far, cut */
+	/* The line before, unless it has another meaning; empty: none. */
+	struct buffer before;
+	uint64_t before_number;
+	uint64_t before_offset;
+	bool plain; /* the line that is read has no meaning of its own */
 	struct line_origin origin;         /* of this line; host is `host` */
 	char host[END_HOST_MAX];
 	uint64_t number; /* of the line */
@@ -21,6 +27,8 @@ struct causes {
 	uint32_t worst_order; /* none of all has a higher one */
 	struct process_ends ends;
 	struct line_pairs pairs; /* of the line that is read */
+	struct repeated_lines repeated;
+	uint64_t first_cause;    /* its line */
 	uint64_t progress;       /* lines of it since the first cause */
 	uint64_t alive;          /* the same, with those of FAILURE_ALIVE */
 	uint64_t aside; /* the line that calls the next traceback harmless; 0 */

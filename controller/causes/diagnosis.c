@@ -9,6 +9,7 @@
  */
 #define SURVIVED_LINES 3
 #define OUTLIVED_LINES 10
+#define LAST_LINES 4 /* that a program ends with */
 
 static const struct {
 	int number;
@@ -57,6 +58,9 @@ static bool survived(const struct causes *causes, const struct cause *cause,
 	bool went_on = causes->progress > cause->progress;
 	uint64_t lines = causes->alive - cause->alive;
 
+	if (cause->meaning->last &&
+	    (lines || causes->number - cause->line_number > LAST_LINES))
+		return true;
 	if (cause->meaning->final)
 		return lines >= OUTLIVED_LINES;
 	return (went_on && !failed) || lines >= SURVIVED_LINES;

@@ -245,6 +245,7 @@ static int read_cause(struct failure_patterns *patterns,
 	static const char *const keys[] = { "class",     "order",  "match",
 					    "traceback", "final",  "ends",
 					    "blameless", "signal", "teardown",
+					    "exception", "last",   "before",
 					    NULL };
 	struct failure_meaning meaning = { 0 };
 	const struct value *class = value_get(entry, "class");
@@ -269,6 +270,10 @@ static int read_cause(struct failure_patterns *patterns,
 	    pattern_read_flag(entry, "blameless", &meaning.blameless, err) <
 		    0 ||
 	    pattern_read_flag(entry, "teardown", &meaning.teardown, err) < 0 ||
+	    pattern_read_flag(entry, "exception", &meaning.exception, err) <
+		    0 ||
+	    pattern_read_flag(entry, "last", &meaning.last, err) < 0 ||
+	    pattern_read_flag(entry, "before", &meaning.before, err) < 0 ||
 	    (signal &&
 	     value_string(signal, sizeof(meaning.signal) - 1, &name, err) < 0))
 		return -1;

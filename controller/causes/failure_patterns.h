@@ -24,6 +24,9 @@
  *	    ends: true		later errors follow from it
  *	    blameless: true	the rank that prints it is not the guilty one
  *	    teardown: true	it follows from an exception, if there was one
+ *	    exception: true	its class is that of the exception
+ *	    last: true		only at the end of the output
+ *	    before: true	the line before says why
  *	    signal: SIGNAME	that it means
  *
  * Expressions are PCRE2, on bytes, case-sensitive. Named groups: rank,
@@ -146,6 +149,9 @@ struct failure_meaning {
 	bool stops;
 	bool begins;
 	bool teardown;
+	bool exception;
+	bool last;
+	bool before;
 	char signal[12]; /* "": none */
 };
 
