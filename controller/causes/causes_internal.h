@@ -16,7 +16,7 @@ struct causes {
 	uint64_t before_number;
 	uint64_t before_offset;
 	bool plain; /* the line that is read has no meaning of its own */
-	struct line_origin origin;         /* of this line; host is `host` */
+	struct line_origin origin; /* of this line; host is `host` */
 	char host[END_HOST_MAX];
 	uint64_t number; /* of the line */
 	bool begun;      /* it starts a new number; after '\r' it does not */
@@ -28,9 +28,9 @@ struct causes {
 	struct process_ends ends;
 	struct line_pairs pairs; /* of the line that is read */
 	struct repeated_lines repeated;
-	uint64_t first_cause;    /* its line */
-	uint64_t progress;       /* lines of it since the first cause */
-	uint64_t alive;          /* the same, with those of FAILURE_ALIVE */
+	uint64_t first_cause; /* its line */
+	uint64_t progress;    /* lines of it since the first cause */
+	uint64_t alive;       /* the same, with those of FAILURE_ALIVE */
 	uint64_t aside; /* the line that calls the next traceback harmless; 0 */
 	uint64_t frame; /* the last line with a frame; 0: none */
 	uint64_t raised;          /* the last line with an exception; 0: none */
