@@ -431,6 +431,8 @@ int cli_run(struct cli *cli, int argc, char **argv)
 		code = dispatch(cli, argc, argv, &err);
 	if (fflush(cli->out) != 0 && code >= 0)
 		code = error_errno(&err, "cannot write the output");
+	else if (ferror(cli->out) && code >= 0)
+		code = error_set(&err, EIO, "cannot write all of the output");
 	if (code < 0) {
 		cli_say(cli, "regatta: %s", err.text);
 		code = exit_code(&err);
