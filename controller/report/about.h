@@ -22,11 +22,11 @@ struct report_about {
 	bool runs;              /* show single runs, not the means of cells */
 	enum language language; /* of a page */
 	/* What cells are compared with (cells.h): the runs of another sweep, or
-	 * the first cell with these words; NULL: the best cell.
+	 * the cell of this name; NULL: the best cell.
 	 */
 	const struct report_rows *baseline;
 	const char *baseline_cell;
-	const char *baseline_name; /* "sweep 3" */
+	const char *baseline_name; /* as it was given */
 };
 
 #endif

@@ -273,17 +273,6 @@ static const struct report_row *cells_named(const struct report_rows *cells,
 	return NULL;
 }
 
-static const struct report_row *cells_with(const struct report_rows *cells,
-					   const char *words)
-{
-	ROWS_EACH(cell, cells)
-	{
-		if (labels_hold(row_cell(cell), words))
-			return cell;
-	}
-	return NULL;
-}
-
 static const struct report_row *cells_best(const struct report_rows *cells,
 					   uint32_t unit)
 {
@@ -317,7 +306,7 @@ static int cells_relate(struct report_rows *cells,
 			    about->baseline
 				    ? cells_named(&others, row_cell(cell))
 			    : about->baseline_cell
-				    ? cells_with(cells, about->baseline_cell)
+				    ? cells_named(cells, about->baseline_cell)
 				    : cells_best(cells, row_rate(cell).unit),
 			    best);
 	}

@@ -110,13 +110,27 @@ static int rate_digits(const struct report_rows *rows)
 	return least < 1 ? (int)fmin(1 - floor(log10(least)), 6) : 1;
 }
 
+/* So that the smallest margin is not 0. */
+static int relation_digits(const struct report_rows *rows)
+{
+	ROWS_EACH(row, rows)
+	{
+		const struct repeats_info *of = row->repeats;
+
+		if (of && of->runs && of->relative_margin < 0.005)
+			return 3;
+	}
+	return 2;
+}
+
 void columns_choose(const struct report_rows *rows, bool labelled,
 		    struct columns *columns)
 {
 	const struct report_figure *figure;
 
 	*columns = (struct columns){ .unit = rows_unit(rows),
-				     .digits = rate_digits(rows) };
+				     .digits = rate_digits(rows),
+				     .relation_digits = relation_digits(rows) };
 	for (size_t i = 0; (figure = figure_used(IN_TABLE, i)); i++) {
 		if (!(labelled && figure->labelled) &&
 		    (!figure->optional || any_wants(figure, rows)))
@@ -195,13 +209,12 @@ static void write_runs(const struct columns *columns,
 static void write_relation(const struct columns *columns,
 			   const struct repeats_info *of, char text[64])
 {
-	bool known = isfinite(of->relative_margin);
-	int digits = known && of->relative_margin < 0.01 ? 3 : 2;
+	int digits = columns->relation_digits;
 
 	text[0] = 0;
 	if (isfinite(of->relative))
 		text_append(text, 64, "%.*f", digits, of->relative);
-	if (known)
+	if (isfinite(of->relative_margin))
 		text_append(text, 64, " ± %.*f", digits, of->relative_margin);
 	text_append(text, 64, "%s%s",
 		    of->relation == RELATION_SAME ? ", "

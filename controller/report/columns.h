@@ -33,6 +33,7 @@ struct columns {
 	size_t keys_count;
 	enum rate_unit unit; /* of all rates; RATE_NONE: each says its own */
 	int digits;          /* of rates, behind the point */
+	int relation_digits; /* of relations */
 	enum language language;
 };
 

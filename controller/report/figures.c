@@ -172,7 +172,8 @@ static const struct report_figure figures[] = {
 	{ .name = "published_recipe", PUBLISHED(recipe) },
 	/* Not in CSV. */
 	{ RESULT(warmup_steps), .place[AS_FACT] = 16, .label = "warm-up steps" },
-	{ REPEATS(runs), .says = CELL_RUNS, .optional = true,
+	{ .member = MEMBER(OF_REPEATS, repeats_info, runs), .says = CELL_RUNS,
+	  .optional = true,
 	  .place = { [IN_TABLE] = 6, [DROPPED] = 14 },
 	  .title = "runs", .format = "%.0f" },
 	{ REPEATS(min), .says = CELL_RANGE, .optional = true,

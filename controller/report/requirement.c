@@ -2,7 +2,6 @@
 #include "controller/report/requirement.h"
 
 #include "controller/report/figures.h"
-#include "controller/report/labels.h"
 #include "controller/report/means.h"
 #include "controller/report/seal.h"
 #include "controller/report/writer.h"
@@ -339,16 +338,13 @@ static struct cell_runs cell_runs_at(const struct report_rows *rows, size_t at)
 	return (struct cell_runs){ &rows->items[at], end - at };
 }
 
-/* The runs of the cell of that name, or with these words; count 0: none. */
+/* The runs of the cell of that name; count 0: none. */
 static struct cell_runs runs_find(const struct report_rows *rows,
-				  const char *name, const char *words)
+				  const char *name)
 {
-	for (size_t i = 0; i < rows->count; i++) {
-		const char *cell = row_cell(&rows->items[i]);
-
-		if (words ? labels_hold(cell, words) : !strcmp(cell, name))
+	for (size_t i = 0; i < rows->count; i++)
+		if (!strcmp(row_cell(&rows->items[i]), name))
 			return cell_runs_at(rows, i);
-	}
 	return (struct cell_runs){ NULL, 0 };
 }
 
@@ -366,7 +362,8 @@ int requirements_judge(const struct requirement *requirements, size_t count,
 			struct cell_runs cell = cell_runs_at(runs, i);
 			struct cell_runs base =
 				runs_find(baseline ? baseline : runs,
-					  row_cell(cell.runs), baseline_cell);
+					  baseline_cell ? baseline_cell
+							: row_cell(cell.runs));
 			struct judgement *judgement = &to->items[to->count++];
 
 			judgement->requirement = &requirements[r];

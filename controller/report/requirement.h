@@ -66,7 +66,7 @@ OWNED_VALUE(struct judgements, judgements_clear)
 
 /* Judge every cell of these runs by each requirement. baseline: the runs of
  * another sweep, whose cells with the same words are meant; or with
- * `baseline_cell` the first cell of these runs with these words; both NULL:
+ * `baseline_cell` the cell of these runs with this name; both NULL:
  * none, and requirements of a baseline cannot be told. The caller clears *to,
  * also after a failure: ENOMEM.
  */

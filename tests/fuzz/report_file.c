@@ -66,8 +66,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!line)
 		return 0;
 	snprintf(require, sizeof(require), "%.*s", (int)(line - text), text);
-	if (baseline_parse(line + 1, size - (size_t)(line + 1 - text), "f",
-			   &rows, &err) < 0) {
+	if (report_parse(line + 1, size - (size_t)(line + 1 - text), "f", &rows,
+			 &err) < 0) {
 		must(err.code && err.text[0]);
 		return 0;
 	}

@@ -81,6 +81,24 @@ echo '{"rows": [{"cell": 3}]}' >"$BED/bad.json"
 run cli report 3 --baseline "$BED/bad.json"
 is "$rc" 2 "a file that is no report is refused"
 like "$err" 'bad.json: row 1: cell: ' "with the fault"
+echo '{"version": 1, "table": []}' >"$BED/bad.json"
+run cli report 3 --baseline "$BED/bad.json"
+like "$rc $err" '^2 .*no rows are in it' "or one without rows"
+run cli bundle 3 -o "$BED/cells.tar.zst"
+run cli report 3 --baseline "$BED/cells.tar.zst"
+like "$out" 'rate=20 .*1\.00 ± [0-9.]+, same' "a bundle is read, too"
+run cli report 3 --baseline cells
+like "$out" 'Relative to Sweep 3: cells' "and a sweep by its name"
+run cli report 3 --baseline counts
+like "$rc $err" "^2 .*'counts' has no cell of this sweep" \
+	"one that shares no cell is refused"
+run cli report 3 --baseline rate=30
+like "$rc $err" "^2 .*no cell has 'rate=30'" "as are words that no cell has"
+
+# The report of a full disk.
+run bash -c 'timeout -k 5 60 regatta report 3 >/dev/full'
+like "$rc $err" "^1 .*cannot write all of the output" \
+	"a report that is not written whole is an error"
 
 # A gate: requirements, their verdicts, their exit status.
 run cli report 3 --require 'rate >= 5' --junit "$BED/good.xml"
@@ -263,4 +281,12 @@ run cli jobs
 like "$out" 'step 20/40, .*loss 2.5, 60.0? sample/p/s \(25 % below the last 1 of this cell\)' \
 	"a running job is compared with the last runs of its cell"
 touch "$BED/host/usual/end"
+must submit - <<END
+sweep: grid
+image: $TOOL_IMAGE
+matrix: {a: [1, 2], b: [1, 2]}
+command: [/tool, print, "\${a}\${b}"]
+END
+run cli report "$SWEEP" --baseline a=1
+like "$rc $err" "^2 .*2 cells have 'a=1'" "or several"
 done_testing

@@ -74,7 +74,7 @@ static const struct option_rule rules[] = {
 	{ OPTION(report_options, "baseline", 0, OPTION_TEXT, baseline,
 		 "CELL|SWEEP|FILE"),
 	  .help = "compare each cell with this cell, with the same cell of "
-		  "another sweep, or of a report's JSON" },
+		  "another sweep, bundle, folder, or report in JSON" },
 	OPTIONS_GATE(report_options),
 	{ OPTION(report_options, "recompute", 0, OPTION_FLAG, recompute, NULL),
 	  .help = "compute the results again from the stored logs, and list "

@@ -4,7 +4,7 @@
 #include "controller/cli/command.h"
 #include "controller/cli/commands/recompute_results.h"
 #include "controller/view/render.h"
-#include "controller/cli/commands/bundle_file.h"
+#include "controller/cli/commands/baseline.h"
 #include "controller/cli/commands/gate.h"
 #include "controller/report/anomalies.h"
 #include "controller/report/cells.h"
@@ -482,29 +482,11 @@ int results_show(struct cli *cli, const struct report_rows *rows,
 	return 0;
 }
 
-/* A sweep, a file or a cell. */
-static int baseline_fetch(struct client *client, const char *text,
-			  struct baseline *baseline, struct report_about *about,
-			  struct error *err)
-{
-	uint64_t sweep;
-
-	if (!client || cli_id(text, "sweep", &sweep, NULL) < 0)
-		return baseline_read(baseline, text, about, err);
-	snprintf(baseline->name, sizeof(baseline->name), "sweep %llu",
-		 (unsigned long long)sweep);
-	about->baseline = &baseline->rows;
-	about->baseline_name = baseline->name;
-	return results_fetch(client, sweep, false, &baseline->rows, err) < 0
-		       ? error_prefix(err, "--baseline")
-		       : 0;
-}
-
 int results_print(struct cli *cli, struct client *client,
 		  struct report_about *about, struct report_rows *rows,
 		  const struct results_form *form, struct error *err)
 {
-	owned(baseline_clear) struct baseline baseline = { 0 };
+	owned(sweep_source_clear) struct sweep_source baseline = { 0 };
 	struct results_form full = *form;
 	int passed;
 
@@ -517,7 +499,7 @@ int results_print(struct cli *cli, struct client *client,
 	full.about = about;
 	about->runs = form->runs;
 	if (form->baseline &&
-	    baseline_fetch(client, form->baseline, &baseline, about, err) < 0)
+	    baseline_read(&baseline, cli, form->baseline, rows, about, err) < 0)
 		return -1;
 	if (results_show(cli, rows, &full, err) < 0)
 		return -1;

@@ -52,7 +52,7 @@ struct results_form {
 	/* Of results_print(): */
 	bool recompute;          /* from the stored logs */
 	bool runs;               /* show single runs */
-	const char *baseline;    /* bundle_file.h; NULL: none */
+	const char *baseline;    /* baseline.h; NULL: none */
 	const struct gate *gate; /* gate.h; NULL: only that of the sweep */
 };
 
