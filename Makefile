@@ -69,7 +69,7 @@ CONTROLLER = $(filter-out controller/main.c controller/cli/%, \
 	$(call sources,controller))
 CLI = $(filter-out controller/cli/main.c,$(call sources,controller/cli))
 INIT = $(wildcard agent/init/*.c) $(addprefix protocol/base/,buffer.c clock.c \
-	error.c file.c printable.c strings.c utf8.c) protocol/blob/pattern.c
+	error.c file.c list.c printable.c strings.c utf8.c) protocol/blob/pattern.c
 TRAINER = $(wildcard images/cpu/*.c)
 
 LIBS = $(BUILD)/libcli.a $(BUILD)/libcontroller.a $(BUILD)/libagent.a \

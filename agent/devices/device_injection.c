@@ -1,6 +1,7 @@
 /* device_injection.c - completes a container's spec for its devices.
  */
 #include "agent/devices/device_injection.h"
+#include "protocol/base/list.h"
 #include "protocol/hardware/sysroot.h"
 
 #include <errno.h>
@@ -340,19 +341,12 @@ static int add_runtime(const struct device_injection *injection,
 static struct device_request *request_add(struct container_spec *spec,
 					  const char *driver, struct error *err)
 {
-	struct device_request *requests =
-		realloc(spec->requests,
-			(spec->requests_count + 1) * sizeof(*requests));
+	struct device_request *request =
+		LIST_ADD(spec->requests, spec->requests_count, err);
 
-	if (!requests)
-		return error_null(error_nomem(err, "device request"));
-	spec->requests = requests;
-	requests += spec->requests_count;
-	*requests = (struct device_request){ .driver = strdup(driver) };
-	spec->requests_count++;
-	if (!requests->driver)
-		error_nomem(err, "device request");
-	return requests->driver ? requests : NULL;
+	return request && string_set(&request->driver, driver, err) == 0
+		       ? request
+		       : NULL;
 }
 
 /* Name all devices in this way. False: the engine does not have one of them. */
@@ -504,12 +498,9 @@ static int injection_add_mount(const struct device_injection *injection,
 		return error_prefix(err, "%s needs",
 				    injection->profile->vendor);
 	}
-	mounts = realloc(spec->mounts,
-			 (spec->mounts_count + 1) * sizeof(*mounts));
+	mounts = LIST_ADD(spec->mounts, spec->mounts_count, err);
 	if (!mounts)
-		return error_nomem(err, "mounts");
-	spec->mounts = mounts;
-	mounts += spec->mounts_count++;
+		return -1;
 	*mounts = (struct mount_spec){
 		.host = strdup(host),
 		.container = strdup(mount->container),

@@ -3,6 +3,7 @@
 #include "agent/devices/inventory.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/file.h"
+#include "protocol/base/list.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/subprocess.h"
@@ -49,13 +50,11 @@ static int merge_append_device(struct devices *devices,
 			    found->bus_id ? found->bus_id : "a device");
 		return 0;
 	}
-	list = realloc(devices->list, (devices->count + 1) * sizeof(*list));
+	list = LIST_ADD(devices->list, devices->count, err);
 	if (!list)
-		return error_nomem(err, "devices");
-	devices->list = list;
-	list += devices->count;
+		return -1;
 	*list = *found;
-	list->index = (uint32_t)devices->count++;
+	list->index = (uint32_t)devices->count - 1;
 	*found = (struct device_info){ 0 };
 	return 0;
 }

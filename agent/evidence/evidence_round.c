@@ -5,6 +5,7 @@
 #include "agent/evidence/snapshot.h"
 #include "protocol/base/buffer.h"
 #include "protocol/base/clock.h"
+#include "protocol/base/list.h"
 #include "protocol/base/printable.h"
 #include "protocol/base/subprocess.h"
 #include "protocol/message/evidence.h"
@@ -333,11 +334,9 @@ static int add_leader(struct evidence_round *round, const char *line,
 	if (evidence_read(line, size, &evidence, NULL) < 0 || !evidence.leads ||
 	    !evidence.command)
 		return 0;
-	grown = reallocarray(round->leaders, round->count + 1, sizeof(*grown));
+	grown = LIST_ADD(round->leaders, round->count, NULL);
 	if (!grown)
 		return -1;
-	round->leaders = grown;
-	grown += round->count++;
 	grown->pid = (pid_t)evidence.pid;
 	grown->rank = evidence.rank;
 	grown->command = take(evidence.command);

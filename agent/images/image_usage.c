@@ -5,6 +5,7 @@
 
 #include "protocol/base/clock.h"
 #include "protocol/base/file.h"
+#include "protocol/base/list.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 #include "protocol/registry/reference.h"
@@ -192,14 +193,12 @@ static struct item *image_usage_append(struct image_usage *usage,
 				       const char *origin)
 {
 	struct items *all = &usage->all;
-	struct item *items, *item;
+	struct item *item;
 
 	image_usage_make_room(usage);
-	items = reallocarray(all->items, all->items_count + 1, sizeof(*items));
-	if (!items)
+	item = LIST_ADD(all->items, all->items_count, NULL);
+	if (!item)
 		return NULL;
-	all->items = items;
-	item = &items[all->items_count++];
 	*item = (struct item){
 		.reference = strdup(reference),
 		.id = id ? strdup(id) : NULL,

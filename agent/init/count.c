@@ -2,6 +2,7 @@
  */
 #include "agent/init/count.h"
 #include "protocol/base/file.h"
+#include "protocol/base/list.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -137,13 +138,10 @@ static void mount_add(struct count *count, int id, const char *root,
 		      const char *point, const char *rest)
 {
 	struct count_mount *grown =
-		reallocarray(count->mounts, count->mounts_count + 1,
-			     sizeof(*grown));
+		LIST_ADD(count->mounts, count->mounts_count, NULL);
 
 	if (!grown)
 		return;
-	count->mounts = grown;
-	grown += count->mounts_count++;
 	*grown = (struct count_mount){ .id = id, .point = strdup(point) };
 	if (!strcmp(point, "/") && !count->layer)
 		count->layer = layer_path(rest);

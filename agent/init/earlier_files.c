@@ -2,6 +2,8 @@
  */
 #include "agent/init/earlier_files.h"
 
+#include "protocol/base/list.h"
+
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -18,7 +20,7 @@ struct earlier {
 
 struct earlier_files {
 	struct earlier *items;
-	size_t count, room;
+	size_t count;
 	bool incomplete; /* memory ran out */
 };
 
@@ -52,18 +54,12 @@ static bool hash_tail(int fd, uint64_t size, uint64_t *hash)
 static void earlier_keep(struct earlier_files *files,
 			 const struct earlier *item)
 {
-	if (files->count == files->room) {
-		size_t room = files->room ? 2 * files->room : 64;
-		struct earlier *items =
-			reallocarray(files->items, room, sizeof(*items));
+	struct earlier *kept = LIST_ADD(files->items, files->count, NULL);
 
-		files->incomplete |= !items;
-		if (!items)
-			return;
-		files->items = items;
-		files->room = room;
-	}
-	files->items[files->count++] = *item;
+	if (kept)
+		*kept = *item;
+	else
+		files->incomplete = true;
 }
 
 void earlier_files_add(struct earlier_files *files, const char *path)

@@ -6,6 +6,7 @@
 #include "agent/devices/sysfs.h"
 #include "agent/evidence/process_state.h"
 #include "protocol/base/clock.h"
+#include "protocol/base/list.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/printable.h"
@@ -393,13 +394,10 @@ static int add_files(struct foreign_processes *foreign, uint32_t device,
 		char *path = nodes.items[i];
 
 		path[strcspn(path, ":")] = 0;
-		files = realloc(foreign->files,
-				(foreign->files_count + 1) * sizeof(*files));
+		files = LIST_ADD(foreign->files, foreign->files_count, err);
 		if (!files)
-			return error_nomem(err, "foreign");
-		foreign->files = files;
-		files += foreign->files_count++;
-		*files = (struct node_file){ .device = device };
+			return -1;
+		files->device = device;
 		/* All nodes of a simulated machine have one number. */
 		if (!sysroot_simulated(source->roots) && stat(path, &st) == 0)
 			files->number = st.st_rdev;

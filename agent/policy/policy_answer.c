@@ -5,6 +5,7 @@
 #include "agent/policy/policy_check.h"
 #include "agent/policy/policy_image.h"
 #include "protocol/base/file.h"
+#include "protocol/base/list.h"
 #include "protocol/base/program.h"
 
 #include <errno.h>
@@ -56,17 +57,14 @@ static int policy_answer_check(const struct policy *policy,
 static int policy_answer_add(struct policy_answer *answer, size_t job,
 			     size_t policy, const char *text, struct error *err)
 {
-	struct policy_refusal *list =
-		reallocarray(answer->refusals, answer->refusals_count + 1,
-			     sizeof(*list));
+	struct policy_refusal *refusal =
+		LIST_ADD(answer->refusals, answer->refusals_count, err);
 
-	if (!list)
-		return error_nomem(err, "policies");
-	answer->refusals = list;
-	list += answer->refusals_count++;
-	*list = (struct policy_refusal){ (uint32_t)job, (uint32_t)policy,
-					 NULL };
-	return string_set(&list->text, text, err);
+	if (!refusal)
+		return -1;
+	refusal->job = (uint32_t)job;
+	refusal->policy = (uint32_t)policy;
+	return string_set(&refusal->text, text, err);
 }
 
 int policy_answer_make(const struct policy_question *question,

@@ -2,6 +2,8 @@
  */
 #include "agent/policy/resolved_paths.h"
 
+#include "protocol/base/list.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -34,15 +36,11 @@ int resolved_paths_open(struct resolved_paths *paths, const char *path)
 	if (paths->count >= PATHS_MAX)
 		return -1;
 	copy = strdup(path);
-	grown = copy ? reallocarray(paths->items, paths->count + 1,
-				    sizeof(*grown))
-		     : NULL;
+	grown = copy ? LIST_ADD(paths->items, paths->count, NULL) : NULL;
 	if (!grown) {
 		free(copy);
 		return -1;
 	}
-	paths->items = grown;
-	grown += paths->count++;
 	grown->path = copy;
 	/* A folder that autofs mounts is mounted only if a folder is wanted. */
 	grown->fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -3,6 +3,7 @@
  */
 #include "controller/access/key_entry.h"
 #include "protocol/base/clock.h"
+#include "protocol/base/list.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -110,12 +111,11 @@ static struct key_entry *key_entry_reserve(struct access *access,
 		return error_null(
 			error_set(err, ENOSPC, "keys: %zu; expected at most %d",
 				  access->count + 1, ACCESS_KEYS_MAX));
-	entries = reallocarray(access->entries, access->count + 1,
-			       sizeof(*entries));
+	entries = list_grow(access->entries, access->count, sizeof(*entries),
+			    err);
 	if (!entries)
-		return error_null(error_nomem(err, "keys"));
+		return NULL;
 	access->entries = entries;
-	memset(&entries[access->count], 0, sizeof(*entries));
 	return &entries[access->count];
 }
 

@@ -1,6 +1,8 @@
 /* page.c - collects the rows of a reply, as many as fit. */
 #include "controller/api/page.h"
 
+#include "protocol/base/list.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,14 +24,14 @@ struct page page_of(const struct api *api, const struct schema *schema,
 void *page_append(struct page *page)
 {
 	size_t size = page->schema->size;
-	char *rows = reallocarray(page->rows, page->count + 1, size);
+	char *rows = list_grow(page->rows, page->count, size, page->err);
 
 	if (!rows) {
-		page->stop = error_nomem(page->err, "answer");
+		page->stop = -1;
 		return NULL;
 	}
 	page->rows = rows;
-	return memset(page->rows + page->count++ * size, 0, size);
+	return page->rows + page->count++ * size;
 }
 
 void *page_row(struct page *page)

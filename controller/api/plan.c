@@ -5,6 +5,7 @@
 #include "controller/api/sweeps.h"
 #include "controller/jobs/expected_time.h"
 #include "controller/nodes/node.h"
+#include "protocol/base/list.h"
 #include "protocol/message/json_get.h"
 
 #include <errno.h>
@@ -61,17 +62,10 @@ static struct plan_policy *plan_add_policy(struct reply_plan *reply,
 					   const char *vendor, const char *text,
 					   struct error *err)
 {
-	struct plan_policy *list =
-		reallocarray(reply->policies, reply->policies_count + 1,
-			     sizeof(*list));
-	struct plan_policy *policy;
+	struct plan_policy *policy =
+		LIST_ADD(reply->policies, reply->policies_count, err);
 
-	if (!list)
-		return error_null(error_nomem(err, "policies"));
-	reply->policies = list;
-	policy = &list[reply->policies_count++];
-	*policy = (struct plan_policy){ 0 };
-	return string_set(&policy->vendor, vendor, err) < 0 ||
+	return !policy || string_set(&policy->vendor, vendor, err) < 0 ||
 			       string_set(&policy->text, text, err) < 0
 		       ? NULL
 		       : policy;
@@ -132,24 +126,20 @@ static struct plan_image *plan_find_image(struct planning *planning,
 					  const struct container_spec *job)
 {
 	struct reply_plan *reply = planning->reply;
-	struct plan_image *list;
+	struct plan_image *added;
 
 	/* Neighbouring cells mostly have the same image: search backwards. */
 	for (size_t i = reply->images_count; i-- > 0;)
 		if (plan_image_equals(&reply->images[i], job))
 			return &reply->images[i];
-	list = reallocarray(reply->images, reply->images_count + 1,
-			    sizeof(*list));
-	if (!list)
-		return error_null(error_nomem(planning->err, "images"));
-	reply->images = list;
-	list += reply->images_count++;
-	*list = (struct plan_image){ 0 };
-	return string_set(&list->image, job->image, planning->err) < 0 ||
-			       string_set(&list->build, job->build,
+	added = LIST_ADD(reply->images, reply->images_count, planning->err);
+	return !added ||
+			       string_set(&added->image, job->image,
+					  planning->err) < 0 ||
+			       string_set(&added->build, job->build,
 					  planning->err) < 0
 		       ? NULL
-		       : list;
+		       : added;
 }
 
 /* Note the nodes that could run a cell with this request. */
@@ -160,7 +150,7 @@ static int plan_note_place(struct planning *planning, struct plan_image *image,
 		kind, (size_t)(image - planning->reply->images)
 	};
 	struct shape shape = schedule_shape(kind);
-	struct plan_place *places;
+	struct plan_place *added;
 
 	for (size_t i = planning->places_count; i-- > 0;)
 		if (planning->places[i].kind == kind &&
@@ -171,12 +161,11 @@ static int plan_note_place(struct planning *planning, struct plan_image *image,
 				 "%s: more than %d images and requests of "
 				 "cells",
 				 sweep_name(planning->sweep), PLAN_PLACES_MAX);
-	places = reallocarray(planning->places, planning->places_count + 1,
-			      sizeof(*places));
-	if (!places)
-		return error_nomem(planning->err, "images");
-	planning->places = places;
-	places[planning->places_count++] = place;
+	added = LIST_ADD(planning->places, planning->places_count,
+			 planning->err);
+	if (!added)
+		return -1;
+	*added = place;
 	for (size_t i = 0; i < planning->nodes; i++) {
 		const char *name = node_name(node_at(planning->api->nodes, i));
 

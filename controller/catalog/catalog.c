@@ -1,5 +1,6 @@
 /* catalog.c - a catalog of models, frameworks, vendors and chips. */
 #include "controller/catalog/catalog_internal.h"
+#include "protocol/base/list.h"
 #include "protocol/base/nearest_word.h"
 #include "protocol/base/owned.h"
 #include "protocol/hardware/profile.h"
@@ -153,12 +154,10 @@ static int name_index_add_name(struct name_index *name_index, struct name name,
 	if (find_exact(name_index, name.vendor, name.text))
 		return value_error(place, err, "duplicate %s \"%.60s\"",
 				   name_index->kind, name.text);
-	names = reallocarray(name_index->names, name_index->name_count + 1,
-			     sizeof(*names));
+	names = LIST_ADD(name_index->names, name_index->name_count, err);
 	if (!names)
-		return error_nomem(err, value_file(place));
-	name_index->names = names;
-	names[name_index->name_count++] = name;
+		return -1;
+	*names = name;
 	return 0;
 }
 
@@ -167,11 +166,11 @@ int name_index_add(struct name_index *name_index, const void *item,
 		   struct error *err)
 {
 	const struct value *aliases = value_get(entry, "aliases");
-	void *items = reallocarray(name_index->items, name_index->count + 1,
-				   name_index->size);
+	void *items = list_grow(name_index->items, name_index->count,
+				name_index->size, err);
 
 	if (!items)
-		return error_nomem(err, value_file(entry));
+		return -1;
 	name_index->items = items;
 	name.index = name_index->count;
 	memcpy((char *)items + name_index->count++ * name_index->size, item,
@@ -300,16 +299,12 @@ const struct value *catalog_keep(struct catalog *catalog,
 
 	if (!document)
 		return NULL;
-	documents =
-		realloc(catalog->documents, (catalog->document_count + 1) *
-						    sizeof(struct document *));
+	documents = LIST_ADD(catalog->documents, catalog->document_count, err);
 	if (!documents) {
-		error_nomem(err, document_file(document));
 		document_free(document);
 		return NULL;
 	}
-	catalog->documents = documents;
-	documents[catalog->document_count++] = document;
+	*documents = document;
 	return document_root(document);
 }
 

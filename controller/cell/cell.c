@@ -10,6 +10,7 @@
 #include "controller/cell/race_key.h"
 #include "controller/cell/reference_peak.h"
 #include "controller/cell/workspace.h"
+#include "protocol/base/list.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -159,12 +160,10 @@ static int vendor_image(struct cells *cells, const struct value *const *values,
 			return 0;
 		}
 	*image = vendor_framework_image(cells->catalog, vendor, framework);
-	images = realloc(images, (count + 1) * sizeof(*images));
+	images = LIST_ADD(cells->images, cells->image_count, err);
 	if (!images)
-		return error_nomem(err, "sweep");
-	cells->images = images;
-	images[cells->image_count++] =
-		(struct vendor_image){ vendor, framework, *image };
+		return -1;
+	*images = (struct vendor_image){ vendor, framework, *image };
 	return 0;
 }
 

@@ -2,6 +2,7 @@
 #include "controller/cell/overlay.h"
 
 #include "controller/cell/keys.h"
+#include "protocol/base/list.h"
 #include "protocol/base/nearest_word.h"
 
 #include <ctype.h>
@@ -53,17 +54,15 @@ static int paths_add(struct paths *paths, const char *name,
 		     const struct value *first, struct error *err)
 {
 	uint16_t *slot = find_slot(paths, name);
-	struct path *more =
-		reallocarray(paths->paths, paths->count + 1, sizeof(*more));
-	char *copy;
+	char *copy = strdup(name);
+	struct path *added =
+		copy ? LIST_ADD(paths->paths, paths->count, NULL) : NULL;
 
-	if (!more)
+	if (!added) {
+		free(copy);
 		return error_nomem(err, "sweep");
-	paths->paths = more;
-	copy = strdup(name);
-	if (!copy)
-		return error_nomem(err, "sweep");
-	paths->paths[paths->count++] = (struct path){ copy, first };
+	}
+	*added = (struct path){ copy, first };
 	*slot = (uint16_t)paths->count;
 	return 0;
 }
@@ -155,7 +154,7 @@ static int add_leaf(struct overlay *layer, struct paths *paths,
 		    struct error *err)
 {
 	int path = paths_find(paths, name);
-	struct pair *pairs;
+	struct pair *added;
 
 	if (value_kind(value) == VALUE_NULL)
 		return value_error(value, err, "no value");
@@ -170,11 +169,10 @@ static int add_leaf(struct overlay *layer, struct paths *paths,
 			return -1;
 		path = (int)paths->count - 1;
 	}
-	pairs = reallocarray(layer->pairs, layer->count + 1, sizeof(*pairs));
-	if (!pairs)
-		return error_nomem(err, value_file(value));
-	layer->pairs = pairs;
-	layer->pairs[layer->count++] = (struct pair){ (size_t)path, value };
+	added = LIST_ADD(layer->pairs, layer->count, err);
+	if (!added)
+		return -1;
+	*added = (struct pair){ (size_t)path, value };
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 /* workspace.c - the workspaces of the cells of a sweep. */
 #include "controller/cell/workspace.h"
 
+#include "protocol/base/list.h"
 #include "protocol/blob/blob_store.h"
 #include "protocol/blob/pattern.h"
 
@@ -45,20 +46,13 @@ static struct workspace *workspace_add(struct cells *cells, const char *path,
 				       const struct value *ignore,
 				       struct error *err)
 {
-	struct workspace *workspaces =
-		reallocarray(cells->workspaces, cells->workspace_count + 1,
-			     sizeof(*workspaces));
-	struct workspace *workspace;
+	struct workspace *workspace =
+		LIST_ADD(cells->workspaces, cells->workspace_count, err);
 
-	if (!workspaces)
-		return error_null(error_nomem(err, "workspace"));
-	cells->workspaces = workspaces;
-	workspace = &workspaces[cells->workspace_count];
-	*workspace = (struct workspace){ strdup(path), ignore, NULL };
-	if (!workspace->path)
-		return error_null(error_nomem(err, "workspace"));
-	cells->workspace_count++;
-	return workspace;
+	if (!workspace)
+		return NULL;
+	workspace->ignore = ignore;
+	return string_set(&workspace->path, path, err) < 0 ? NULL : workspace;
 }
 
 int workspace_use(struct cells *cells, const char *path,

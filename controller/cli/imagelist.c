@@ -2,6 +2,7 @@
  */
 #include "controller/cli/imagelist.h"
 
+#include "protocol/base/list.h"
 #include "protocol/blob/unpack.h"
 #include "protocol/message/json_get.h"
 #include "protocol/registry/reference.h"
@@ -78,7 +79,7 @@ struct image_file_entry *
 image_file_entry_add(struct image_file_entries *entries, const char *path,
 		     const char *target, struct error *err)
 {
-	struct image_file_entry *list, *entry;
+	struct image_file_entry *entry;
 	char clean[PATH_MAX];
 
 	if (!unpack_path(path, clean) || !unpack_stays(path, target))
@@ -94,11 +95,9 @@ image_file_entry_add(struct image_file_entries *entries, const char *path,
 		return error_null(error_set(err, EINVAL,
 					    "more than %d files in it",
 					    IMAGE_FILE_ENTRIES_MAX));
-	list = reallocarray(entries->list, entries->count + 1, sizeof(*list));
-	if (!list)
-		return error_null(error_nomem(err, "image file"));
-	entries->list = list;
-	entry = &list[entries->count++];
+	entry = LIST_ADD(entries->list, entries->count, err);
+	if (!entry)
+		return NULL;
 	*entry = (struct image_file_entry){
 		.path = strdup(clean),
 		.link = target ? image_list_follow(clean, target) : NULL,
@@ -172,15 +171,11 @@ image_list_add(struct image_lister *lister,
 	       const struct image_file_entry *config, struct error *err)
 {
 	struct image_bundle *bundle = lister->bundle;
-	struct image_bundle_image *images =
-		reallocarray(bundle->images, bundle->images_count + 1,
-			     sizeof(*images));
-	struct image_bundle_image *image;
+	struct image_bundle_image *image =
+		LIST_ADD(bundle->images, bundle->images_count, err);
 
-	if (!images)
-		return error_null(error_nomem(err, "image file"));
-	bundle->images = images;
-	image = &images[bundle->images_count++];
+	if (!image)
+		return NULL;
 	*image = (struct image_bundle_image){
 		.config = strdup(config->hash),
 		.platform = image_list_platform(config),
@@ -407,25 +402,18 @@ static int image_list_add_blob(struct image_bundle *bundle,
 			       const struct image_file_entry *entry,
 			       struct error *err)
 {
-	struct image_bundle_blob *blobs;
+	struct image_bundle_blob *blob;
 
 	if (image_bundle_blob(bundle, entry->hash))
 		return 0;
 	if (bundle->blobs_count == IMAGE_BUNDLE_BLOBS_MAX)
 		return error_set(err, EINVAL, "more than %d layers",
 				 IMAGE_BUNDLE_BLOBS_MAX);
-	blobs = reallocarray(bundle->blobs, bundle->blobs_count + 1,
-			     sizeof(*blobs));
-	if (!blobs)
-		return error_nomem(err, "image file");
-	bundle->blobs = blobs;
-	blobs += bundle->blobs_count;
-	*blobs = (struct image_bundle_blob){ .hash = strdup(entry->hash),
-					     .bytes = entry->bytes };
-	if (!blobs->hash)
-		return error_nomem(err, "image file");
-	bundle->blobs_count++;
-	return 0;
+	blob = LIST_ADD(bundle->blobs, bundle->blobs_count, err);
+	if (!blob)
+		return -1;
+	blob->bytes = entry->bytes;
+	return string_set(&blob->hash, entry->hash, err);
 }
 
 /* Is it the config, or a layer, of an image? */

@@ -5,6 +5,7 @@
 #include "controller/view/render.h"
 #include "controller/cli/watch_screen.h"
 #include "protocol/base/clock.h"
+#include "protocol/base/list.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/program.h"
 
@@ -31,7 +32,6 @@ struct watch {
 	struct cli *cli;
 	struct client *client;
 	struct watched_sweep known;
-	size_t room;
 	size_t idle;         /* jobs that do not run and are remembered */
 	uint64_t since;      /* of the round that is finished */
 	uint64_t next_since; /* of the round under way */
@@ -182,20 +182,12 @@ static struct watched *watched(struct watch *watch, uint64_t id, bool *fresh)
 	*fresh = place == watch->known.count || jobs[place].id != id;
 	if (!*fresh)
 		return &jobs[place];
-	if (watch->known.count == watch->room) {
-		size_t room = watch->room ? 2 * watch->room : 64;
-
-		struct watched *grown = realloc(jobs, room * sizeof(*jobs));
-
-		if (!grown)
-			return NULL;
-		jobs = watch->known.jobs = grown;
-		watch->room = room;
-	}
+	if (!LIST_ADD(watch->known.jobs, watch->known.count, NULL))
+		return NULL;
+	jobs = watch->known.jobs;
 	memmove(&jobs[place + 1], &jobs[place],
-		(watch->known.count - place) * sizeof(*jobs));
+		(watch->known.count - 1 - place) * sizeof(*jobs));
 	jobs[place] = (struct watched){ .id = id };
-	watch->known.count++;
 	watch->known.states[JOB_NONE]++;
 	return &jobs[place];
 }

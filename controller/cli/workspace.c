@@ -6,6 +6,7 @@
 #include "controller/view/render.h"
 #include "controller/cli/blob_transfer.h"
 #include "protocol/base/file.h"
+#include "protocol/base/list.h"
 #include "protocol/blob/tarball.h"
 
 #include <errno.h>
@@ -124,17 +125,11 @@ static int submit_workspace_add(struct submit_workspace **list, size_t *count,
 				const char *path, const char *hash,
 				struct error *err)
 {
-	struct submit_workspace *items =
-		reallocarray(*list, *count + 1, sizeof(*items));
-	struct submit_workspace *item;
+	struct submit_workspace *item = LIST_ADD(*list, *count, err);
 
-	if (!items)
-		return error_nomem(err, "workspace");
-	*list = items;
-	item = &items[(*count)++];
-	item->path = strdup(path);
-	item->content = strdup(hash);
-	return item->path && item->content ? 0 : error_nomem(err, "workspace");
+	return !item || string_set(&item->path, path, err) < 0
+		       ? -1
+		       : string_set(&item->content, hash, err);
 }
 
 int workspaces_bind(struct sweep *sweep, const char *file, struct cli *cli,

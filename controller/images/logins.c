@@ -5,6 +5,7 @@
 
 #include "controller/cluster/active_job.h"
 #include "controller/store/store.h"
+#include "protocol/base/list.h"
 #include "protocol/base/log.h"
 #include "protocol/registry/credential.h"
 #include "protocol/registry/login.h"
@@ -66,17 +67,16 @@ void sweep_logins_free(struct sweep_logins *kept)
 
 static int note_sweep(struct sweep_logins *kept, uint64_t id, struct error *err)
 {
-	struct login_sweep *grown;
+	struct login_sweep *added;
 
 	for (size_t i = 0; i < kept->count; i++)
 		if (kept->sweeps[i].id == id)
 			return 0;
-	grown = realloc(kept->sweeps, (kept->count + 1) * sizeof(*grown));
-	if (!grown)
-		return error_nomem(err, "credentials");
-	kept->sweeps = grown;
+	added = LIST_ADD(kept->sweeps, kept->count, err);
+	if (!added)
+		return -1;
 	/* Jobs that were taken over do not end later: check at once. */
-	grown[kept->count++] = (struct login_sweep){ .id = id, .due = true };
+	*added = (struct login_sweep){ .id = id, .due = true };
 	return 0;
 }
 
@@ -221,22 +221,21 @@ static int add_login(const struct login_row *row, void *arg)
 	const struct resealing *resealing = arg;
 	const struct registry_login row_login = { (char *)row->registry, NULL };
 	struct registry_login login = { 0 };
-	struct registry_login *grown;
+	struct registry_login *added;
 
 	if (!login_variable(&row_login) && resealing->host &&
 	    strcmp(resealing->host, row->registry) != 0)
 		return 0;
 	if (*resealing->count == LOGINS_MAX)
 		return 0;
-	grown = reallocarray(*resealing->to, *resealing->count + 1,
-			     sizeof(*grown));
-	if (!grown)
-		return error_nomem(resealing->err, "credentials");
-	*resealing->to = grown;
 	if (seal_anew(resealing, row, &login) < 0)
 		return -1;
-	grown[(*resealing->count)++] = login;
-	return 0;
+	added = LIST_ADD(*resealing->to, *resealing->count, resealing->err);
+	if (added)
+		*added = login;
+	else
+		codec_clear(&registry_login_schema, &login);
+	return added ? 0 : -1;
 }
 
 int logins_give(struct sweep_logins *kept, uint64_t sweep, const char *public,

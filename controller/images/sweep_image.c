@@ -5,6 +5,7 @@
 
 #include "controller/nodes/node.h"
 #include "controller/store/store.h"
+#include "protocol/base/list.h"
 #include "protocol/base/log.h"
 #include "protocol/registry/reference.h"
 
@@ -188,11 +189,9 @@ static int needs_add(struct listing *to, const char *reference,
 				 "jobs need more than %d images; wait until "
 				 "some have ended",
 				 NEEDS_MAX);
-	list = reallocarray(to->list, to->count + 1, sizeof(*list));
+	list = LIST_ADD(to->list, to->count, to->err);
 	if (!list)
-		return error_nomem(to->err, "images");
-	to->list = list;
-	list += to->count++;
+		return -1;
 	*list = item;
 	if (string_set(&list->reference, reference, to->err) < 0)
 		return -1;

@@ -3,6 +3,7 @@
 #include "controller/jobs/job_reason.h"
 
 #include "controller/results/extract.h"
+#include "protocol/base/list.h"
 #include "protocol/base/utf8.h"
 
 #include <ctype.h>
@@ -274,14 +275,10 @@ static void add_launched(struct end_list *ends, const struct reasons *reasons,
 	const struct told *who = told_of_rank(reasons, from->rank);
 	int32_t code = from->exit_code;
 	bool coded = code != END_CODE_UNKNOWN;
-	struct end_info *grown =
-		realloc(*ends->items, (*ends->count + 1) * sizeof(*grown));
-	struct end_info *end;
+	struct end_info *end = LIST_ADD(*ends->items, *ends->count, NULL);
 
-	if (!grown)
+	if (!end)
 		return;
-	*ends->items = grown;
-	end = &grown[(*ends->count)++];
 	*end = (struct end_info){
 		.task = (who ? who : told)->stream->task,
 		.rank = (double)from->rank,

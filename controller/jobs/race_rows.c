@@ -6,6 +6,7 @@
 #include "controller/nodes/node.h"
 #include "controller/race/race_words.h"
 #include "controller/store/store.h"
+#include "protocol/base/list.h"
 #include "protocol/base/log.h"
 
 #include <errno.h>
@@ -105,7 +106,7 @@ static int race_find_group(struct race_sweep *sweep,
 			   struct error *err)
 {
 	char group[GROUP_BYTES];
-	struct race *grown;
+	struct race *added;
 
 	race_group(&spec->race, spec->values, spec->cell ? spec->cell : "",
 		   group, sizeof(group));
@@ -117,21 +118,19 @@ static int race_find_group(struct race_sweep *sweep,
 				 "race: `per` makes more than %d races, which "
 				 "is the limit",
 				 RACES_MAX);
-	grown = reallocarray(sweep->races, sweep->races_count + 1,
-			     sizeof(*grown));
-	if (!grown)
-		return error_nomem(err, "race");
-	sweep->races = grown;
-	grown[*race] = (struct race){
+	added = LIST_ADD(sweep->races, sweep->races_count, err);
+	if (!added)
+		return -1;
+	*added = (struct race){
 		.group = strdup(group),
 		.spec = spec->race,
 		.rules = race_rules_of(&spec->race),
 	};
-	grown[*race].spec.per = (struct strings){ 0 };
-	if (!grown[*race].group)
-		return error_nomem(err, "race");
-	sweep->races_count++;
-	return 0;
+	added->spec.per = (struct strings){ 0 };
+	if (added->group)
+		return 0;
+	sweep->races_count--;
+	return error_nomem(err, "race");
 }
 
 static int compare_heats(const void *one, const void *other)
@@ -190,17 +189,15 @@ static struct race_run *run_add(struct race_entry *entry, uint32_t round,
 				struct error *err)
 {
 	struct race_cell *row = &entry->row;
-	struct race_run *grown;
+	struct race_run *run;
 
 	for (size_t i = 0; i < row->runs_count; i++)
 		if (row->runs[i].round == round)
 			return &row->runs[i];
-	grown = reallocarray(row->runs, row->runs_count + 1, sizeof(*grown));
-	if (!grown)
-		return error_null(error_nomem(err, "race"));
-	row->runs = grown;
-	grown[row->runs_count] = (struct race_run){ .round = round };
-	return &grown[row->runs_count++];
+	run = LIST_ADD(row->runs, row->runs_count, err);
+	if (run)
+		run->round = round;
+	return run;
 }
 
 /* How a job ended, for its race. */

@@ -6,6 +6,7 @@
 #include "controller/logs/sampling.h"
 #include "controller/logs/task_streams.h"
 #include "controller/results/usage.h"
+#include "protocol/base/list.h"
 #include "protocol/message/stream_index.h"
 
 #include <stdlib.h>
@@ -224,15 +225,14 @@ static int output_add_reading(struct gang_output *output,
 		.rules = rules,
 		.formats = formats_of(reader),
 	};
-	struct log_reading **grown =
-		reallocarray(output->readings, output->count + 1,
-			     sizeof(struct log_reading *));
+	struct log_reading **added =
+		LIST_ADD(output->readings, output->count, NULL);
 
-	if (!grown)
+	if (!added)
 		return -1;
-	output->readings = grown;
-	grown[output->count] = log_reading_new(&source, stream);
-	return grown[output->count] ? (output->count++, 0) : -1;
+	*added = log_reading_new(&source, stream);
+	output->count -= !*added;
+	return *added ? 0 : -1;
 }
 
 /* The tasks whose output is read, first to last. */

@@ -2,6 +2,7 @@
  */
 #include "controller/logs/log_reading.h"
 #include "controller/results/format_choice.h"
+#include "protocol/base/list.h"
 #include "protocol/base/log.h"
 #include "protocol/message/stream_index.h"
 
@@ -78,12 +79,9 @@ struct extract_rules *log_formats_rules(struct log_formats *formats,
 	for (size_t i = 0; i < formats->compiled_count; i++)
 		if (formats->compiled[i].framework == framework)
 			return formats->compiled[i].rules;
-	compiled = realloc(formats->compiled,
-			   (formats->compiled_count + 1) * sizeof(*compiled));
+	compiled = LIST_ADD(formats->compiled, formats->compiled_count, NULL);
 	if (!compiled)
 		return NULL;
-	formats->compiled = compiled;
-	compiled += formats->compiled_count++;
 	compiled->framework = framework;
 	compiled->rules = log_formats_compile(formats->catalog, framework);
 	return compiled->rules;

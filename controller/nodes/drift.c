@@ -1,6 +1,7 @@
 /* drift.c - compares each node with the nodes like it.
  */
 #include "controller/nodes/drift.h"
+#include "protocol/base/list.h"
 #include "protocol/base/printable.h"
 #include "protocol/message/json_get.h"
 
@@ -133,19 +134,16 @@ static struct alike *drift_find(const struct drift *drift, const cJSON *facts)
 
 static struct alike *drift_grow(struct drift *drift, const cJSON *facts)
 {
-	struct alike **list =
-		realloc(drift->list,
-			(drift->count + 1) * sizeof(struct alike *));
 	struct alike *alike = calloc(1, sizeof(*alike));
+	struct alike **added =
+		alike ? LIST_ADD(drift->list, drift->count, NULL) : NULL;
 
-	if (list)
-		drift->list = list;
-	if (!list || !alike) {
+	if (!added) {
 		free(alike);
 		return NULL;
 	}
 	describe(facts, alike->what);
-	list[drift->count++] = alike;
+	*added = alike;
 	return alike;
 }
 

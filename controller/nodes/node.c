@@ -3,6 +3,7 @@
 #include "controller/nodes/node_internal.h"
 
 #include "controller/cluster/active_job.h"
+#include "protocol/base/list.h"
 #include "protocol/base/strings.h"
 
 #include <errno.h>
@@ -456,21 +457,14 @@ static struct message_discard *find_discard(struct node *node,
 void node_add_discard(struct nodes *nodes, struct node *node,
 		      const struct message_discard *task)
 {
-	size_t count = node->discards_count;
-	struct message_discard *discards;
+	struct message_discard *added;
 
-	if (find_discard(node, task) || count >= DISCARDS_MAX)
+	if (find_discard(node, task) || node->discards_count >= DISCARDS_MAX)
 		return;
-	/* Room for powers of two, without a second counter. */
-	if (!(count & (count - 1))) {
-		size_t room = count ? count * 2 : 1;
-
-		discards = realloc(node->discards, room * sizeof(*discards));
-		if (!discards)
-			return; /* it is sent the command all the same */
-		node->discards = discards;
-	}
-	node->discards[node->discards_count++] = *task;
+	added = LIST_ADD(node->discards, node->discards_count, NULL);
+	if (!added)
+		return; /* it is sent the command all the same */
+	*added = *task;
 	node_refresh(nodes, node);
 }
 

@@ -3,6 +3,7 @@
 
 #include "controller/report/translations.h"
 
+#include "protocol/base/list.h"
 #include "protocol/base/owned.h"
 #include "protocol/base/strings.h"
 
@@ -78,7 +79,7 @@ static int origin_note(struct origins *origins, const char *path,
 		       const char *text, uint64_t job, struct error *err)
 {
 	struct origin_path *at = origin_path(origins, path);
-	struct origin_value *value = NULL, *grown;
+	struct origin_value *value = NULL;
 
 	if (!at)
 		return 0;
@@ -86,16 +87,9 @@ static int origin_note(struct origins *origins, const char *path,
 		if (!strcmp(at->values[i].text, text))
 			value = &at->values[i];
 	if (!value) {
-		grown = realloc(at->values,
-				(at->count + 1) * sizeof(*at->values));
-		if (!grown)
-			return error_nomem(err, "report");
-		at->values = grown;
-		value = &grown[at->count];
-		*value = (struct origin_value){ .text = strdup(text) };
-		if (!value->text)
-			return error_nomem(err, "report");
-		at->count++;
+		value = LIST_ADD(at->values, at->count, err);
+		if (!value || string_set(&value->text, text, err) < 0)
+			return -1;
 	}
 	/* A job may have it in several places, such as its hosts. */
 	if (value->count && value->last == job)

@@ -4,6 +4,7 @@
 
 #include "controller/race/race_words.h"
 #include "controller/results/json_object.h"
+#include "protocol/base/list.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -62,7 +63,7 @@ struct race_found {
 	struct race_rules rules;
 	struct race_judgement verdict;
 	struct racer *racers; /* in the order of their heats */
-	size_t count, room;
+	size_t count;
 	double spent_h, matrix_h;
 };
 
@@ -119,7 +120,7 @@ static struct race_found *races_find(struct races *races,
 				     const struct report_row *heat,
 				     struct error *err)
 {
-	struct race_found *grown;
+	struct race_found *added;
 	char group[GROUP_BYTES];
 
 	race_group(heat->info.race, heat->info.values, row_cell(heat), group,
@@ -127,36 +128,23 @@ static struct race_found *races_find(struct races *races,
 	for (size_t i = 0; i < races->count; i++)
 		if (!strcmp(races->items[i].group, group))
 			return &races->items[i];
-	grown = reallocarray(races->items, races->count + 1, sizeof(*grown));
-	if (!grown)
-		return error_null(error_nomem(err, "report"));
-	races->items = grown;
-	grown += races->count++;
-	*grown = (struct race_found){
-		.spec = heat->info.race,
-		.rules = race_rules_of(heat->info.race),
-	};
-	memcpy(grown->group, group, sizeof(group));
-	return grown;
+	added = LIST_ADD(races->items, races->count, err);
+	if (!added)
+		return NULL;
+	added->spec = heat->info.race;
+	added->rules = race_rules_of(heat->info.race);
+	memcpy(added->group, group, sizeof(group));
+	return added;
 }
 
 static int racer_add(struct race_found *found, const struct report_row *heat,
 		     struct error *err)
 {
 	const struct setup *setup = heat->info.setup;
-	struct racer *racer;
+	struct racer *racer = LIST_ADD(found->racers, found->count, err);
 
-	if (found->count == found->room) {
-		size_t room = 2 * found->room + 8;
-		struct racer *grown =
-			reallocarray(found->racers, room, sizeof(*grown));
-
-		if (!grown)
-			return error_nomem(err, "report");
-		found->racers = grown;
-		found->room = room;
-	}
-	racer = &found->racers[found->count++];
+	if (!racer)
+		return -1;
 	*racer = (struct racer){
 		.heat = heat,
 		.rest = race_rest(heat->info.values),
@@ -197,17 +185,14 @@ static int racer_add_run(struct racer *racer, const struct report_row *run,
 			 struct error *err)
 {
 	struct race_cell *row = &racer->row;
-	struct race_run *grown =
-		reallocarray(row->runs, row->runs_count + 1, sizeof(*grown));
+	struct race_run *added = LIST_ADD(row->runs, row->runs_count, err);
 
-	if (!grown)
-		return error_nomem(err, "report");
-	row->runs = grown;
-	grown[row->runs_count++] =
-		(struct race_run){ .round = run->info.repeat,
-				   .outcome = row_outcome(run),
-				   .rate = row_score(run),
-				   .cost_s = wall_s(run) * run->info.devices };
+	if (!added)
+		return -1;
+	*added = (struct race_run){ .round = run->info.repeat,
+				    .outcome = row_outcome(run),
+				    .rate = row_score(run),
+				    .cost_s = wall_s(run) * run->info.devices };
 	return 0;
 }
 

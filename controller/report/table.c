@@ -3,6 +3,7 @@
 #include "controller/report/table.h"
 
 #include "controller/report/labels.h"
+#include "protocol/base/list.h"
 #include "protocol/base/strings.h"
 #include "protocol/base/utf8.h"
 
@@ -40,30 +41,18 @@ size_t table_rows(const struct table *table)
 
 void table_cell(struct table *table, enum colour colour, const char *fmt, ...)
 {
+	struct table_cell *cell;
 	char text[CELL_MAX];
 	va_list args;
 
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	if (table->count == table->room) {
-		size_t room = table->room ? 2 * table->room : 64;
-		struct table_cell *cells =
-			realloc(table->cells, room * sizeof(*cells));
-
-		if (!cells) {
-			table->failed = true;
-			return;
-		}
-		table->cells = cells;
-		table->room = room;
-	}
-	table->cells[table->count] =
-		(struct table_cell){ .text = strdup(text), .colour = colour };
-	if (table->cells[table->count].text)
-		table->count++;
-	else
-		table->failed = true;
+	cell = LIST_ADD(table->cells, table->count, NULL);
+	if (cell)
+		*cell = (struct table_cell){ .text = strdup(text),
+					     .colour = colour };
+	table->failed |= !cell || !cell->text;
 }
 
 void table_text(struct table *table, const char *text)

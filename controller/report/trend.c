@@ -4,6 +4,7 @@
 
 #include "controller/report/labels.h"
 #include "controller/report/means.h"
+#include "protocol/base/list.h"
 
 #include <math.h>
 #include <string.h>
@@ -81,19 +82,16 @@ static struct trend_cell *trend_get_cell(struct trend_cells *cells,
 					 const struct report_row *row,
 					 struct error *err)
 {
-	struct trend_cell identity = identity_of(row), *grown;
+	struct trend_cell identity = identity_of(row), *added;
 
 	for (size_t i = 0; i < cells->count; i++)
 		if (trend_cell_same(&cells->items[i], &identity))
 			return &cells->items[i];
-	grown = realloc(cells->items, (cells->count + 1) * sizeof(*grown));
-	if (!grown)
-		return error_null(error_nomem(err, "trend"));
-	cells->items = grown;
-	if (codec_copy(&trend_cell_schema, &identity, &grown[cells->count],
-		       err) < 0)
-		return NULL;
-	return &grown[cells->count++];
+	added = LIST_ADD(cells->items, cells->count, err);
+	return added && codec_copy(&trend_cell_schema, &identity, added, err) ==
+				       0
+		       ? added
+		       : NULL;
 }
 
 static struct trend_point *point_of(struct trend_cell *cell,
@@ -101,22 +99,20 @@ static struct trend_point *point_of(struct trend_cell *cell,
 				    struct error *err)
 {
 	size_t count = cell->points_count;
-	struct trend_point *points = cell->points;
+	struct trend_point *point = cell->points;
 	char time[UTC_SIZE];
 
-	if (count && points[count - 1].sweep == about->sweep)
-		return &points[count - 1];
-	points = realloc(points, (count + 1) * sizeof(*points));
-	if (!points)
-		return error_null(error_nomem(err, "trend"));
-	cell->points = points;
-	points[count] = (struct trend_point){ .sweep = about->sweep };
-	cell->points_count++;
-	if (string_set(&points[count].name, about->name, err) < 0 ||
-	    string_set(&points[count].submitted_utc,
+	if (count && point[count - 1].sweep == about->sweep)
+		return &point[count - 1];
+	point = LIST_ADD(cell->points, cell->points_count, err);
+	if (!point)
+		return NULL;
+	point->sweep = about->sweep;
+	if (string_set(&point->name, about->name, err) < 0 ||
+	    string_set(&point->submitted_utc,
 		       utc_text(about->submitted_ms, time), err) < 0)
 		return NULL;
-	return &points[count];
+	return point;
 }
 
 static void add_changes(struct trend_cell *cell)

@@ -2,6 +2,7 @@
  */
 #include "controller/results/remarks.h"
 
+#include "protocol/base/list.h"
 #include "protocol/base/owned.h"
 #include "protocol/base/units.h"
 
@@ -404,17 +405,6 @@ static size_t marks_count(enum remark_code code, bool words)
 	return count;
 }
 
-static struct remark *remark_append(struct remark **list, size_t *count)
-{
-	struct remark *grown = realloc(*list, (*count + 1) * sizeof(*grown));
-
-	if (!grown)
-		return NULL;
-	*list = grown;
-	memset(&grown[*count], 0, sizeof(*grown));
-	return &grown[*count];
-}
-
 /* A number is stored as text, which loses its last bits: 17.950000000000003
  * comes back as 17.95, and its sentence would have another last digit.
  */
@@ -443,15 +433,15 @@ static int remark_fill(struct remark *to, const struct remark_said *said,
 int remark_add(struct remark **list, size_t *count,
 	       const struct remark_said *said, struct error *err)
 {
-	struct remark *to = remark_append(list, count);
+	struct remark *to = LIST_ADD(*list, *count, err);
 
 	if (!to)
-		return error_nomem(err, "remark");
+		return -1;
 	if (remark_fill(to, said, err) < 0) {
 		codec_clear(&remark_schema, to);
+		--*count;
 		return -1;
 	}
-	++*count;
 	return 0;
 }
 

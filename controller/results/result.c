@@ -6,6 +6,7 @@
 #include "controller/results/metrics.h"
 #include "controller/results/remarks.h"
 #include "controller/results/usage.h"
+#include "protocol/base/list.h"
 
 #include <math.h>
 #include <string.h>
@@ -679,25 +680,19 @@ static void flag_copies(struct builder *builder, const struct remark *remarks,
 			size_t count)
 {
 	struct result *to = builder->to;
-	struct remark *grown = realloc(to->flags, (to->flags_count + count +
-						   1) * sizeof(*grown));
-
-	if (!grown) {
-		builder_note(builder, error_nomem(builder->err, "result"));
-		return;
-	}
-	to->flags = grown;
 	for (size_t i = 0; i < count; i++) {
+		struct remark *added;
+
 		if (builder->input->inputs.devices == 1 && remarks[i].code &&
 		    !strcmp(remarks[i].code,
 			    remark_code_name(REMARK_SCOPE_OPEN)))
 			continue; /* one device is all of them */
-		if (codec_copy(&remark_schema, &remarks[i],
-			       &grown[to->flags_count], builder->err) < 0) {
+		added = LIST_ADD(to->flags, to->flags_count, builder->err);
+		if (!added || codec_copy(&remark_schema, &remarks[i], added,
+					 builder->err) < 0) {
 			builder_note(builder, -1);
 			return;
 		}
-		to->flags_count++;
 	}
 }
 

@@ -2,6 +2,7 @@
  */
 #include "controller/results/usage_internal.h"
 #include "controller/results/json_object.h"
+#include "protocol/base/list.h"
 #include "protocol/base/units.h"
 
 #include <errno.h>
@@ -167,19 +168,15 @@ static int usage_add_device(struct usage *usage,
 			    const struct sample_format_device *from,
 			    struct error *err)
 {
-	struct usage_device *devices, *device;
+	struct usage_device *device;
 
 	if (device_find(usage, from->index) ||
 	    usage->devices_count >= SAMPLE_DEVICES_MAX)
 		return 0;
-	devices = realloc(usage->devices,
-			  (usage->devices_count + 1) * sizeof(*devices));
-	if (!devices)
-		return error_nomem(err, "usage");
-	usage->devices = devices;
-	device = &devices[usage->devices_count];
-	*device = (struct usage_device){ .index = from->index };
-	usage->devices_count++;
+	device = LIST_ADD(usage->devices, usage->devices_count, err);
+	if (!device)
+		return -1;
+	device->index = from->index;
 	device->name = from->name ? strdup(from->name) : NULL;
 	device->bus_id = from->bus_id ? strdup(from->bus_id) : NULL;
 	if (usage->devices_count <= USAGE_CURVES_MAX)

@@ -1,6 +1,7 @@
 /* queue.c - queued jobs, in lanes of equal shape.
  */
 #include "controller/scheduler/scheduler_internal.h"
+#include "protocol/base/list.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -217,17 +218,10 @@ static struct lane *lane_add(struct queue *queue, const struct shape *shape)
 		return NULL;
 	if (pins)
 		memcpy(pins, shape->pins, bytes);
-	if (queue->count == queue->room) {
-		size_t room = queue->room ? queue->room * 2 : 8;
-
-		lane = realloc(queue->lanes, room * sizeof(*lane));
-		if (!lane)
-			return NULL;
-		queue->lanes = lane;
-		queue->room = room;
-	}
-	lane = &queue->lanes[queue->count++];
-	*lane = (struct lane){ .shape = *shape };
+	lane = LIST_ADD(queue->lanes, queue->count, NULL);
+	if (!lane)
+		return NULL;
+	lane->shape = *shape;
 	lane->shape.vendor = take(vendor);
 	lane->shape.chip = take(chip);
 	lane->shape.labels = take(labels);

@@ -2,6 +2,7 @@
  */
 #include "controller/scheduler/scheduler.h"
 #include "controller/scheduler/scheduler_internal.h"
+#include "protocol/base/list.h"
 #include "protocol/message/result.h"
 
 #include <stdlib.h>
@@ -424,12 +425,10 @@ static bool set_aside(struct run *run, struct lane *lane)
 
 	if (run->passed_count == PASSED_MAX)
 		return false;
-	passed =
-		realloc(run->passed, (run->passed_count + 1) * sizeof(*passed));
+	passed = LIST_ADD(run->passed, run->passed_count, NULL);
 	if (!passed)
 		return false;
-	run->passed = passed;
-	passed[run->passed_count++] = (struct passed){
+	*passed = (struct passed){
 		.lane = (size_t)(lane - run->queue->lanes),
 		.queued = lane->heap[0],
 	};

@@ -1,5 +1,6 @@
 /* stacks.c - groups the ranks of a job by their call stacks. */
 #include "controller/stacks/stacks.h"
+#include "protocol/base/list.h"
 #include "protocol/message/evidence.h"
 #include "protocol/message/json_get.h"
 
@@ -184,7 +185,7 @@ struct group {
 
 struct stacks {
 	struct standing *list;
-	size_t count, room;
+	size_t count;
 	struct group *groups; /* largest first */
 	size_t group_count;
 	uint64_t written;
@@ -305,24 +306,17 @@ static int standing_add(struct stacks *stacks, const char *node,
 
 	if (stacks->count == STACKS_RANKS_MAX)
 		return 0;
-	if (stacks->count == stacks->room) {
-		size_t room = stacks->room ? stacks->room * 2 : 16;
-		struct standing *grown =
-			reallocarray(stacks->list, room, sizeof(*grown));
-
-		if (!grown)
-			return -1;
-		stacks->list = grown;
-		stacks->room = room;
-	}
-	standing = &stacks->list[stacks->count];
-	*standing = (struct standing){ .node = strdup(node) };
-	if (!standing->node)
+	standing = LIST_ADD(stacks->list, stacks->count, NULL);
+	if (!standing)
 		return -1;
+	standing->node = strdup(node);
+	if (!standing->node) {
+		stacks->count--;
+		return -1;
+	}
 	standing->seen = *seen;
 	*seen = (struct evidence){ 0 };
 	describe_kernel(standing);
-	stacks->count++;
 	return 0;
 }
 

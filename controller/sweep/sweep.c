@@ -2,6 +2,7 @@
 #include "controller/sweep/sweep_internal.h"
 
 #include "controller/catalog/descriptions.h"
+#include "protocol/base/list.h"
 #include "protocol/base/nearest_word.h"
 #include "protocol/yaml/value.h"
 
@@ -232,15 +233,10 @@ static bool same_kind(const struct sweep_kind *a, const struct sweep_kind *b)
 static int sweep_add_kind(struct sweep *sweep, const struct sweep_kind *kind,
 			  struct error *err)
 {
-	struct sweep_kind *kinds =
-		reallocarray(sweep->kinds, sweep->kind_count + 1,
-			     sizeof(*kinds));
-	struct sweep_kind *to;
+	struct sweep_kind *to = LIST_ADD(sweep->kinds, sweep->kind_count, err);
 
-	if (!kinds)
-		return sweep_nomem(sweep, err);
-	sweep->kinds = kinds;
-	to = &kinds[sweep->kind_count++];
+	if (!to)
+		return -1;
 	*to = *kind;
 	to->vendor = strdup(kind->vendor);
 	to->chip = kind->chip ? strdup(kind->chip) : NULL;

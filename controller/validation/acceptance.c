@@ -2,6 +2,7 @@
  */
 #include "controller/validation/acceptance.h"
 
+#include "protocol/base/list.h"
 #include "protocol/base/printable.h"
 
 #include <inttypes.h>
@@ -58,20 +59,14 @@ static struct accepted_unit *acceptance_unit(struct acceptance *to,
 					     struct error *err)
 {
 	struct accepted_unit *known = acceptance_find(to, name);
-	struct accepted_unit *grown;
 
 	if (known)
 		return known;
-	grown = realloc(to->units, (to->units_count + 1) * sizeof(*grown));
-	if (!grown)
-		return error_null(error_nomem(err, "validation"));
-	to->units = grown;
-	known = &grown[to->units_count];
-	*known =
-		(struct accepted_unit){ .kind = kind, .verdict = VERDICT_GOOD };
-	if (string_set(&known->name, name, err) < 0)
+	known = LIST_ADD(to->units, to->units_count, err);
+	if (!known || string_set(&known->name, name, err) < 0)
 		return NULL;
-	to->units_count++;
+	known->kind = kind;
+	known->verdict = VERDICT_GOOD;
 	return known;
 }
 
@@ -84,14 +79,7 @@ int acceptance_add_node(struct acceptance *to, const char *name,
 int acceptance_add_sweep(struct acceptance *to, uint64_t sweep,
 			 struct error *err)
 {
-	uint64_t *grown = realloc(to->sweeps.items,
-				  (to->sweeps.count + 1) * sizeof(*grown));
-
-	if (!grown)
-		return error_nomem(err, "validation");
-	to->sweeps.items = grown;
-	grown[to->sweeps.count++] = sweep;
-	return 0;
+	return numbers_add(&to->sweeps, sweep, err);
 }
 
 /* Add a check without numbers to a unit; its name is cut at `device`. */
@@ -101,27 +89,22 @@ static struct accepted_check *unit_check(struct acceptance *to,
 					 const char *text, struct error *err)
 {
 	struct accepted_unit *unit = acceptance_unit(to, name, kind, err);
-	struct accepted_check *grown;
+	struct accepted_check *added =
+		unit ? LIST_ADD(unit->checks, unit->checks_count, err) : NULL;
 
-	if (!unit)
+	if (!added)
 		return NULL;
-	grown = realloc(unit->checks,
-			(unit->checks_count + 1) * sizeof(*grown));
-	if (!grown)
-		return error_null(error_nomem(err, "validation"));
-	unit->checks = grown;
-	grown = &grown[unit->checks_count++];
-	*grown = (struct accepted_check){ .verdict = verdict,
+	*added = (struct accepted_check){ .verdict = verdict,
 					  .value = NAN,
 					  .median = NAN,
 					  .percent = NAN,
 					  .chance = NAN };
 	if (unit->verdict < verdict)
 		unit->verdict = verdict;
-	if (string_set(&grown->test, test, err) < 0 ||
-	    (text && string_set(&grown->text, text, err) < 0))
-		return NULL;
-	return grown;
+	return string_set(&added->test, test, err) < 0 ||
+			       string_set(&added->text, text, err) < 0
+		       ? NULL
+		       : added;
 }
 
 static void value_words(const struct peer_value *of, char *to, size_t size)

@@ -4,6 +4,7 @@
 
 #include "controller/report/labels.h"
 #include "controller/results/json_object.h"
+#include "protocol/base/list.h"
 #include "protocol/message/json_get.h"
 
 #include <math.h>
@@ -41,24 +42,12 @@ static const char *measured_keep(struct measuring *of, const char *text)
 		       : texts->items[texts->count - 1];
 }
 
-static void *measured_grow(void *list, size_t count, size_t size,
-			   struct error *err)
-{
-	void *grown = count & (count - 1)
-			      ? list
-			      : realloc(list, (count ? 2 * count : 1) * size);
-
-	if (!grown)
-		error_nomem(err, "validation");
-	return grown;
-}
-
 /* A value of this row, or a further one of its cell. */
 static int measured_value(struct measuring *of, const char *unit,
 			  const char *name, double value)
 {
 	struct measured *to = of->to;
-	struct peer_value *grown;
+	struct peer_value *added;
 	char test[LABEL_SIZE + 80];
 
 	if (!isfinite(value))
@@ -73,13 +62,10 @@ static int measured_value(struct measuring *of, const char *unit,
 		known->value += (value - known->value) / (double)of->repeats;
 		return 0;
 	}
-	grown = measured_grow(to->values, to->values_count, sizeof(*grown),
-			      of->err);
-	if (!grown)
+	added = LIST_ADD(to->values, to->values_count, of->err);
+	if (!added)
 		return -1;
-	to->values = grown;
-	grown = &to->values[to->values_count];
-	*grown = (struct peer_value){
+	*added = (struct peer_value){
 		.unit = measured_keep(of, unit),
 		.group = of->group,
 		.test = measured_keep(of, test),
@@ -89,25 +75,21 @@ static int measured_value(struct measuring *of, const char *unit,
 		.pair = of->pairs,
 		.number = SIZE_MAX,
 	};
-	if (!grown->unit || !grown->test)
-		return -1;
-	to->values_count++;
-	return 0;
+	return added->unit && added->test ? 0 : -1;
 }
 
 static int measured_row_add(struct measuring *of, struct measured_row **list,
 			    size_t *count, const char *text)
 {
-	struct measured_row *grown =
-		measured_grow(*list, *count, sizeof(*grown), of->err);
 	const char *test = measured_keep(of, *of->test ? of->test : "run");
+	const char *kept = test ? measured_keep(of, text) : NULL;
+	struct measured_row *added =
+		kept ? LIST_ADD(*list, *count, of->err) : NULL;
 
-	text = measured_keep(of, text);
-	if (!grown || !test || !text)
+	if (!added)
 		return -1;
-	*list = grown;
-	grown[(*count)++] = (struct measured_row){
-		.unit = of->unit, .group = of->group, .test = test, .text = text
+	*added = (struct measured_row){
+		.unit = of->unit, .group = of->group, .test = test, .text = kept
 	};
 	return 0;
 }

@@ -1,6 +1,8 @@
 /* web_page.c - writes one HTML page, made of parts that can be updated. */
 #include "controller/web/web_page.h"
 
+#include "protocol/base/list.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -67,20 +69,12 @@ void web_stillness(struct web_page *page, const struct progress_info *progress)
 void web_part(struct web_page *page, const char *tag, const char *more,
 	      const char *id, ...)
 {
-	size_t room = page->room ? 2 * page->room : 64;
-	struct web_part *part;
+	struct web_part *part =
+		LIST_ADD(page->list, page->count, &page->out.failure);
 	va_list args;
 
-	if (page->count == page->room) {
-		part = realloc(page->list, room * sizeof(*part));
-		if (!part) {
-			error_nomem(&page->out.failure, "page");
-			return;
-		}
-		page->list = part;
-		page->room = room;
-	}
-	part = &page->list[page->count++];
+	if (!part)
+		return;
 	va_start(args, id);
 	vsnprintf(part->id, sizeof(part->id), id, args);
 	va_end(args);

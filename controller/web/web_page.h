@@ -46,7 +46,7 @@ struct web_page {
 	struct buffer text; /* of <main> */
 	struct writer out;  /* to `text` */
 	struct web_part *list;
-	size_t count, room;
+	size_t count;
 };
 
 void web_page_init(struct web_page *page, const struct web_sources *sources);

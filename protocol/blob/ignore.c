@@ -2,6 +2,7 @@
  */
 #include "protocol/blob/ignore.h"
 
+#include "protocol/base/list.h"
 #include "protocol/blob/pattern.h"
 
 #include <errno.h>
@@ -48,7 +49,7 @@ static int ignore_keep_pattern(struct ignore *ignore, struct pattern pattern,
 			       struct error *err)
 {
 	owned_free char *text = pattern.text;
-	struct pattern *patterns;
+	struct pattern *added;
 
 	if (!text)
 		return error_nomem(err, "ignore");
@@ -57,12 +58,10 @@ static int ignore_keep_pattern(struct ignore *ignore, struct pattern pattern,
 				 IGNORE_MAX);
 	if (pattern_check(text, err) < 0)
 		return error_prefix(err, "ignore");
-	patterns = reallocarray(ignore->patterns, ignore->count + 1,
-				sizeof(*patterns));
-	if (!patterns)
-		return error_nomem(err, "ignore");
-	ignore->patterns = patterns;
-	patterns[ignore->count++] = pattern;
+	added = LIST_ADD(ignore->patterns, ignore->count, err);
+	if (!added)
+		return -1;
+	*added = pattern;
 	(void)take(text); /* it belongs to the list now */
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* policy.c - what a node allows, as its policy file says: regatta-policy(5).
  */
 #include "protocol/config/policy.h"
+#include "protocol/base/list.h"
 #include "protocol/message/spec.h"
 #include "protocol/yaml/document.h"
 #include "protocol/yaml/value.h"
@@ -119,19 +120,13 @@ void policy_free(struct policy *policy)
 static int policy_add_ulimit(struct policy *policy, const char *name,
 			     int64_t max, struct error *err)
 {
-	struct policy_ulimit *grown =
-		realloc(policy->ulimits,
-			(policy->ulimits_count + 1) * sizeof(*policy->ulimits));
+	struct policy_ulimit *ulimit =
+		LIST_ADD(policy->ulimits, policy->ulimits_count, err);
 
-	if (!grown)
-		return error_nomem(err, "policy");
-	policy->ulimits = grown;
-	grown[policy->ulimits_count].max = max;
-	grown[policy->ulimits_count].name = strdup(name);
-	if (!grown[policy->ulimits_count].name)
-		return error_nomem(err, "policy");
-	policy->ulimits_count++;
-	return 0;
+	if (!ulimit)
+		return -1;
+	ulimit->max = max;
+	return string_set(&ulimit->name, name, err);
 }
 
 static struct policy *policy_named(const char *file, struct error *err)

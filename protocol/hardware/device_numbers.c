@@ -1,6 +1,7 @@
 /* device_numbers.c - the numbers by which a profile's tools, nodes and
  * variables know a device, and the paths that have them.
  */
+#include "protocol/base/list.h"
 #include "protocol/hardware/device_internal.h"
 
 #include <ctype.h>
@@ -28,17 +29,12 @@ void search_because(struct search *search, const char *fmt, ...)
 int device_number_add(struct device_info *device, const char *name,
 		      const char *value, struct error *err)
 {
-	struct device_number *numbers =
-		realloc(device->numbers,
-			(device->numbers_count + 1) * sizeof(*numbers));
+	struct device_number *number =
+		LIST_ADD(device->numbers, device->numbers_count, err);
 
-	if (!numbers)
-		return error_nomem(err, "device");
-	device->numbers = numbers;
-	numbers += device->numbers_count;
-	*numbers = (struct device_number){ strdup(name), strdup(value) };
-	device->numbers_count++;
-	return numbers->name && numbers->value ? 0 : error_nomem(err, "device");
+	return !number || string_set(&number->name, name, err) < 0
+		       ? -1
+		       : string_set(&number->value, value, err);
 }
 
 int device_path(const struct device_info *device, const char *pattern,

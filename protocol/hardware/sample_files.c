@@ -1,6 +1,7 @@
 /* sample_files.c - reads the state of devices from files of the kernel.
  */
 #include "protocol/hardware/sample_files.h"
+#include "protocol/base/list.h"
 #include "protocol/hardware/sample_internal.h"
 
 #include <errno.h>
@@ -27,7 +28,7 @@ struct sample_files {
 	char (*bus_ids)[BUS_ID_SIZE];
 	size_t devices;
 	struct sample_file *list;
-	size_t count, room;
+	size_t count;
 };
 
 static const struct {
@@ -42,20 +43,13 @@ static const struct {
 static int sample_files_add(struct sample_files *files, const char *path,
 			    const struct sample_file *from, struct error *err)
 {
-	struct sample_file *list = files->list;
+	struct sample_file *added = LIST_ADD(files->list, files->count, err);
 
-	if (files->count == files->room) {
-		size_t room = files->room ? 2 * files->room : 64;
-
-		list = realloc(list, room * sizeof(*list));
-		if (!list)
-			return error_nomem(err, "samples");
-		files->list = list;
-		files->room = room;
-	}
-	list[files->count] = *from;
-	list[files->count].fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	files->count += list[files->count].fd >= 0;
+	if (!added)
+		return -1;
+	*added = *from;
+	added->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	files->count -= added->fd < 0;
 	return 0;
 }
 

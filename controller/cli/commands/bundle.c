@@ -8,6 +8,7 @@
 #include "controller/cli/commands/streams.h"
 #include "controller/cli/run/session.h"
 #include "controller/results/json_object.h"
+#include "protocol/base/list.h"
 #include "protocol/hardware/sample_format.h"
 #include "controller/sweep/secrets.h"
 #include "controller/view/render.h"
@@ -40,7 +41,6 @@ struct bundle_writer {
 	char folder[PATH_MAX]; /* where the file will be */
 	struct archive *out;
 	struct bundle_manifest manifest; /* its files grow */
-	size_t room;
 	uint64_t bytes;
 	struct buffer text; /* of one file */
 };
@@ -95,7 +95,7 @@ static int writer_list(struct bundle_writer *writer, const char *path,
 		       uint64_t bytes, struct digest *digest, struct error *err)
 {
 	struct bundle_manifest *manifest = &writer->manifest;
-	struct bundle_file *file = manifest->files;
+	struct bundle_file *file;
 	char hex[DIGEST_HEX_SIZE];
 
 	if (manifest->files_count == BUNDLE_FILES_MAX)
@@ -103,15 +103,10 @@ static int writer_list(struct bundle_writer *writer, const char *path,
 				 "more than %d files; a bundle has at most so "
 				 "many",
 				 BUNDLE_FILES_MAX);
-	if (manifest->files_count == writer->room) {
-		writer->room = writer->room ? 2 * writer->room : 64;
-		file = reallocarray(file, writer->room, sizeof(*file));
-		if (!file)
-			return error_nomem(err, "bundle");
-		manifest->files = file;
-	}
-	file = &manifest->files[manifest->files_count++];
-	*file = (struct bundle_file){ .bytes = bytes };
+	file = LIST_ADD(manifest->files, manifest->files_count, err);
+	if (!file)
+		return -1;
+	file->bytes = bytes;
 	digest_hex(digest, hex);
 	return string_set(&file->path, path, err) |
 	       string_set(&file->sha256, hex, err);

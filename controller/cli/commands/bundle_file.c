@@ -3,6 +3,7 @@
 #include "controller/access/statement.h"
 #include "protocol/base/digest.h"
 #include "protocol/base/file.h"
+#include "protocol/base/list.h"
 #include "protocol/blob/unpack.h"
 
 #include <archive.h>
@@ -76,7 +77,7 @@ struct bundle_reader {
 	const char *logs;
 	struct buffer parts[PARTS];
 	struct bundle_file *files; /* up to the manifest */
-	size_t count, room;
+	size_t count;
 	uint64_t bytes;
 	char manifest[DIGEST_HEX_SIZE]; /* "": it has not come */
 	bool signed_;                   /* the last one has come */
@@ -119,21 +120,8 @@ static struct bundle_file *reader_add(struct bundle_reader *reader,
 					    "more than %d files; a bundle has "
 					    "at most so many",
 					    BUNDLE_FILES_MAX));
-	if (reader->count == reader->room) {
-		size_t room = reader->room ? 2 * reader->room : 64;
-
-		file = reallocarray(reader->files, room, sizeof(*file));
-		if (!file)
-			return error_null(error_nomem(err, "bundle"));
-		reader->files = file;
-		reader->room = room;
-	}
-	file = &reader->files[reader->count];
-	*file = (struct bundle_file){ .path = strdup(path) };
-	if (!file->path)
-		return error_null(error_nomem(err, "bundle"));
-	reader->count++;
-	return file;
+	file = LIST_ADD(reader->files, reader->count, err);
+	return file && string_set(&file->path, path, err) == 0 ? file : NULL;
 }
 
 static int reader_open_log(const struct bundle_reader *reader, const char *path,

@@ -5,6 +5,7 @@
 
 #include "controller/cli/input.h"
 #include "controller/cli/logins.h"
+#include "protocol/base/list.h"
 #include "protocol/base/program.h"
 #include "protocol/message/reply_images.h"
 #include "protocol/message/reply_nodes.h"
@@ -67,19 +68,11 @@ static struct wanted *want(struct pull *pull, const char *image,
 	for (size_t i = pull->count; i-- > 0;)
 		if (wanted_equals(&pull->wanted[i], image, build))
 			return &pull->wanted[i];
-	wanted = reallocarray(pull->wanted, pull->count + 1, sizeof(*wanted));
-	if (wanted) {
-		pull->wanted = wanted;
-		wanted += pull->count++;
-		*wanted = (struct wanted){
-			.image = strdup(image),
-			.build = build ? strdup(build) : NULL,
-		};
-		if (wanted->image && !wanted->build == !build)
-			return wanted;
-	}
-	error_nomem(err, "image pull");
-	return NULL;
+	wanted = LIST_ADD(pull->wanted, pull->count, err);
+	return !wanted || string_set(&wanted->image, image, err) < 0 ||
+			       string_set(&wanted->build, build, err) < 0
+		       ? NULL
+		       : wanted;
 }
 
 /* An image of a sweep: for the nodes that could run it, and that --nodes names.

@@ -2,6 +2,7 @@
  */
 #include "controller/cli/commands/least_policy.h"
 
+#include "protocol/base/list.h"
 #include "protocol/message/json_get.h"
 
 #include <limits.h>
@@ -74,7 +75,7 @@ static void drop_mount(struct policy *policy, size_t at)
 static int least_add_mount(struct policy *policy, const char *host, bool write,
 			   struct error *err)
 {
-	struct policy_mount *mounts;
+	struct policy_mount *mount;
 
 	for (size_t i = 0; i < policy->mounts_count; i++)
 		if (is_below(host, policy->mounts[i].host) &&
@@ -84,17 +85,11 @@ static int least_add_mount(struct policy *policy, const char *host, bool write,
 		if (is_below(policy->mounts[i].host, host) &&
 		    policy->mounts[i].write <= write)
 			drop_mount(policy, i);
-	mounts = reallocarray(policy->mounts, policy->mounts_count + 1,
-			      sizeof(*mounts));
-	if (!mounts)
-		return error_nomem(err, "policy");
-	policy->mounts = mounts;
-	mounts[policy->mounts_count] =
-		(struct policy_mount){ .host = strdup(host), .write = write };
-	if (!mounts[policy->mounts_count].host)
-		return error_nomem(err, "policy");
-	policy->mounts_count++;
-	return 0;
+	mount = LIST_ADD(policy->mounts, policy->mounts_count, err);
+	if (!mount)
+		return -1;
+	mount->write = write;
+	return string_set(&mount->host, host, err);
 }
 
 /* Device nodes are /dev/x[:/dev/y[:rwm]]. */
@@ -120,7 +115,7 @@ static int least_add_ulimit(struct least_policy *least, const char *text,
 	size_t length = strcspn(text, "=");
 	const char *hard = strrchr(text, ':');
 	int64_t max = strtoll(hard ? hard + 1 : text + length + 1, NULL, 10);
-	struct policy_ulimit *ulimits;
+	struct policy_ulimit *added;
 
 	for (size_t i = 0; i < policy->ulimits_count; i++) {
 		struct policy_ulimit *ulimit = &policy->ulimits[i];
@@ -133,18 +128,12 @@ static int least_add_ulimit(struct least_policy *least, const char *text,
 			ulimit->max = max;
 		return 0;
 	}
-	ulimits = reallocarray(policy->ulimits, policy->ulimits_count + 1,
-			       sizeof(*ulimits));
-	if (!ulimits)
-		return error_nomem(err, "policy");
-	policy->ulimits = ulimits;
-	ulimits[policy->ulimits_count] =
-		(struct policy_ulimit){ strndup(text, length), max };
-	if (!ulimits[policy->ulimits_count].name)
-		return error_nomem(err, "policy");
-	policy->ulimits_count++;
+	added = LIST_ADD(policy->ulimits, policy->ulimits_count, err);
+	if (!added)
+		return -1;
+	*added = (struct policy_ulimit){ strndup(text, length), max };
 	least->more_ulimits = true;
-	return 0;
+	return added->name ? 0 : error_nomem(err, "policy");
 }
 
 int least_policy_add(struct least_policy *least,

@@ -12,6 +12,7 @@
 #include "controller/report/terminal.h"
 #include "controller/results/json_object.h"
 #include "protocol/base/buffer.h"
+#include "protocol/base/list.h"
 #include "protocol/base/program.h"
 #include "protocol/message/reply_logs.h"
 
@@ -241,18 +242,16 @@ static int logs_add_stream(struct logs *logs, const char *name,
 	if (logs->count == STREAMS_MAX)
 		return error_set(err, E2BIG, "more than %d streams",
 				 STREAMS_MAX);
-	streams = realloc(logs->streams,
-			  (logs->count + 1) * sizeof(struct stream *));
-	if (!streams)
-		return error_nomem(err, "streams");
-	logs->streams = streams;
-	stream = calloc(1, sizeof(*stream));
-	if (!stream)
-		return error_nomem(err, "streams");
+	stream = error_calloc(sizeof(*stream), "streams", err);
+	streams = stream ? LIST_ADD(logs->streams, logs->count, err) : NULL;
+	if (!streams) {
+		free(stream);
+		return -1;
+	}
 	stream->logs = logs;
 	snprintf(stream->name, sizeof(stream->name), "%s", name);
 	log_output_init(&stream->output, &logs->style, stream->name);
-	streams[logs->count++] = stream;
+	*streams = stream;
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "controller/cli/file_reader.h"
 #include "controller/results/recompute.h"
 #include "protocol/base/file.h"
+#include "protocol/base/list.h"
 #include "protocol/message/json_get.h"
 
 #include <errno.h>
@@ -141,26 +142,22 @@ static const struct catalog *catalog_of(struct recompute_results *reread,
 					struct error *err)
 {
 	struct recompute_results_own *own;
+	struct catalog *catalog;
 
 	if (!described)
 		return reread->catalog;
 	for (size_t i = 0; i < reread->own_count; i++)
 		if (cJSON_Compare(reread->own[i].described, described, true))
 			return reread->own[i].catalog;
-	own = realloc(reread->own, (reread->own_count + 1) * sizeof(*own));
+	catalog = catalog_with_descriptions(reread->catalog, described, err);
+	own = catalog ? LIST_ADD(reread->own, reread->own_count, err) : NULL;
 	if (!own) {
-		error_nomem(err, "descriptions");
+		catalog_free(catalog);
 		return NULL;
 	}
-	reread->own = own;
-	own += reread->own_count;
-	own->catalog =
-		catalog_with_descriptions(reread->catalog, described, err);
-	if (!own->catalog)
-		return NULL;
+	own->catalog = catalog;
 	own->described = cJSON_Duplicate(described, true);
-	reread->own_count++;
-	return own->catalog;
+	return catalog;
 }
 
 static struct extract_rules *compile(struct recompute_results *reread,
@@ -170,19 +167,12 @@ static struct extract_rules *compile(struct recompute_results *reread,
 {
 	const struct value *logs[CATALOG_LOGS_MAX];
 	struct recompute_results_rules *rules;
+	struct extract_rules *compiled;
 	size_t count;
 
 	for (size_t i = 0; i < reread->rules_count; i++)
 		if (reread->rules[i].framework == framework)
 			return reread->rules[i].rules;
-	rules = realloc(reread->rules,
-			(reread->rules_count + 1) * sizeof(*rules));
-	if (!rules) {
-		error_nomem(err, framework->name);
-		return NULL;
-	}
-	reread->rules = rules;
-	rules += reread->rules_count;
 	if (!framework->log) {
 		error_set(err, EINVAL, "framework %s has no log rules",
 			  framework->name);
@@ -190,11 +180,16 @@ static struct extract_rules *compile(struct recompute_results *reread,
 	}
 	if (catalog_logs(catalog, framework, logs, &count, err) < 0)
 		return NULL;
+	compiled = extract_rules_new(logs, count, err);
+	rules = compiled ? LIST_ADD(reread->rules, reread->rules_count, err)
+			 : NULL;
+	if (!rules) {
+		extract_rules_free(compiled);
+		return NULL;
+	}
 	rules->framework = framework;
-	rules->rules = extract_rules_new(logs, count, err);
-	if (rules->rules)
-		reread->rules_count++;
-	return rules->rules;
+	rules->rules = compiled;
+	return compiled;
 }
 
 /* The present figures of the row's model and chip. */

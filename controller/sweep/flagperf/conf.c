@@ -1,6 +1,7 @@
 /* conf.c - reads the configuration files of a FlagPerf tree. */
 #include "controller/sweep/flagperf/conf.h"
 #include "controller/sweep/flagperf/template.h"
+#include "protocol/base/list.h"
 #include "protocol/base/printable.h"
 #include "protocol/message/json_get.h"
 #include "protocol/yaml/document.h"
@@ -315,14 +316,10 @@ void conf_clear(struct conf *conf)
 static int conf_add_case(struct conf *conf, const char *file, unsigned line,
 			 const char *name, const char *text, struct error *err)
 {
-	struct conf_case *cases =
-		reallocarray(conf->cases, conf->count + 1, sizeof(*cases));
-	struct conf_case *to;
+	struct conf_case *to = LIST_ADD(conf->cases, conf->count, err);
 
-	if (!cases)
-		return error_nomem(err, file);
-	conf->cases = cases;
-	to = &cases[conf->count++];
+	if (!to)
+		return -1;
 	*to = (struct conf_case){ .name = strdup(name),
 				  .text = strdup(text ? text : ""),
 				  .file = strdup(file),

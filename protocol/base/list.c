@@ -1,0 +1,20 @@
+/* list.c - a growing list of structs.
+ */
+#include "protocol/base/list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void *list_grow(void *items, size_t count, size_t size, struct error *err)
+{
+	size_t room = 1;
+	char *grown;
+
+	while (room <= count)
+		room *= 2;
+	grown = realloc(items, room * size);
+	if (!grown)
+		return error_null(error_nomem(err, "list"));
+	memset(grown + count * size, 0, size);
+	return grown;
+}
