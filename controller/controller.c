@@ -20,6 +20,7 @@
 #include "controller/logs/log_ingest.h"
 #include "controller/logs/log_journal.h"
 #include "controller/logs/log_store.h"
+#include "controller/nodes/lemons.h"
 #include "controller/nodes/node.h"
 #include "controller/retention/retention.h"
 #include "controller/web/web.h"
@@ -82,7 +83,8 @@ struct controller {
 	int64_t drain_until_ms;
 	char status[80];         /* the last that systemd got */
 	struct viewers *viewers; /* of the web */
-	struct web *web;         /* NULL: none */
+	struct lemons *lemons;
+	struct web *web; /* NULL: none */
 };
 
 /* The turn. */
@@ -659,6 +661,7 @@ static struct api api_of(struct controller *controller)
 		.jobs = controller->jobs,
 		.table = controller->parts.table,
 		.nodes = controller->parts.nodes,
+		.lemons = controller->lemons,
 		.logins = controller->parts.logins,
 		.blobs = controller->blobs,
 		.operations = controller->operations,
@@ -679,7 +682,8 @@ static int controller_open_server(struct controller *controller,
 	struct api api;
 
 	controller->viewers = viewers_new(controller->keyring, err);
-	if (!controller->viewers)
+	controller->lemons = lemons_new(err);
+	if (!controller->viewers || !controller->lemons)
 		return -1;
 	api = api_of(controller);
 	controller->server = server_new(&api, err);
@@ -781,6 +785,7 @@ void controller_free(struct controller *controller)
 	wire_server_free(controller->wire);
 	server_free(controller->server);
 	viewers_free(controller->viewers);
+	lemons_free(controller->lemons);
 	retention_free(controller->retention);
 	backups_free(controller->backups);
 	access_free(controller->access);

@@ -20,6 +20,7 @@ struct catalog;
 struct operations;
 struct job_table;
 struct jobs;
+struct lemons;
 struct log_store;
 struct changes;
 struct nodes;
@@ -37,6 +38,7 @@ struct api {
 	struct jobs *jobs;
 	struct job_table *table;
 	struct nodes *nodes;
+	struct lemons *lemons;
 	struct sweep_logins *logins;
 	struct blob_service *blobs;
 	struct operations *operations;

@@ -1,5 +1,6 @@
 /* nodes.c - requests about nodes: lists, one node, drain, label. */
 #include "controller/api/api.h"
+#include "controller/api/node_history.h"
 #include "controller/api/page.h"
 #include "controller/jobs/allocation.h"
 #include "controller/jobs/job.h"
@@ -229,7 +230,9 @@ int api_nodes(struct api_request *request, void *reply, struct error *err)
 	owned(drift_free) struct drift *drift = nodes_drift(api, err);
 	owned(recent_runs_clear) struct recent_runs runs = { 0 };
 	struct reply_nodes *to = reply;
-	int rc = drift ? recent_runs_compare(api, &runs, err) : -1;
+	int rc = drift && node_history_read(api, err) == 0
+			 ? recent_runs_compare(api, &runs, err)
+			 : -1;
 
 	page.skip = query->after;
 	for (size_t i = 0; rc == 0 && i < node_count(api->nodes); i++) {
@@ -241,8 +244,8 @@ int api_nodes(struct api_request *request, void *reply, struct error *err)
 		info = page_row(&page);
 		rc = info ? node_describe(api, node, drift, info, err)
 			  : page.stop;
-		if (rc == 0 && info)
-			rc = add_rate(&runs, info, err);
+		if (rc == 0 && info && (rc = add_rate(&runs, info, err)) == 0)
+			rc = node_history_lemon(api, info, err);
 	}
 	to->more = page.more;
 	to->nodes = page_take(&page, &to->nodes_count);
@@ -293,7 +296,10 @@ int api_node(struct api_request *request, void *reply, struct error *err)
 	if (!node || !drift ||
 	    node_describe(request->api, node, drift, &to->node, err) < 0 ||
 	    recent_runs_compare(request->api, &runs, err) < 0 ||
-	    add_rate(&runs, &to->node, err) < 0)
+	    add_rate(&runs, &to->node, err) < 0 ||
+	    node_history_read(request->api, err) < 0 ||
+	    node_history_lemon(request->api, &to->node, err) < 0 ||
+	    node_history_tests(request->api, &to->node, err) < 0)
 		return -1;
 	return add_inventory(node, &to->node, err);
 }

@@ -22,6 +22,7 @@ static void node_health_words(const struct node_info *node, char *to,
 			      size_t size)
 {
 	const struct node_health *health = node->health;
+	const struct node_lemon *lemon = node->lemon;
 
 	if (node->engine_away)
 		text_append(to, size, "the engine is away since %s: %.200s; ",
@@ -29,6 +30,12 @@ static void node_health_words(const struct node_info *node, char *to,
 			    node->engine_away->text);
 	for (size_t i = 0; i < node->drift.count; i++)
 		text_append(to, size, "%.200s; ", node->drift.items[i]);
+	if (lemon && lemon->lemon)
+		text_append(to, size,
+			    "%.0f of %.0f attempts failed here, elsewhere "
+			    "%.1f %% (lemon, score %.1f); ",
+			    lemon->failures, lemon->attempts,
+			    lemon->others_percent, lemon->score);
 	if (!health)
 		return;
 	if (health->probation_ms)
@@ -210,6 +217,19 @@ static void reading_put(struct view_row *row, const void *of)
 	readings_put(row, device);
 }
 
+static void node_test_put(struct view_row *row, const void *of)
+{
+	const struct node_test *test = of;
+
+	view_text(row, test->test);
+	view_number(row, "%.4g", test->last);
+	view_number(row, "%.4g", test->before);
+	view_cell(row, MARK(.colour = test->fell ? RED : PLAIN), "%+.1f%s",
+		  -test->worse_pct, test->fell ? " (!)" : "");
+	view_count(row, test->runs);
+	view_text(row, human_utc(test->since_ms).text);
+}
+
 /* clang-format off */
 #define READINGS                                                               \
 	{ NULL, "W", true, 0 }, { NULL, "°C", true, 0 },                       \
@@ -239,6 +259,18 @@ static const struct view_column device_columns[] = {
 };
 const struct view view_devices = {
 	NULL, sizeof(struct device_info), device_columns, device_put, NULL,
+	true
+};
+
+static const struct view_column node_test_columns[] = {
+	{ "TEST", "Test", false, 0 }, { "LAST", "Last", true, 0 },
+	{ "BEFORE", "Before", true, 0 },
+	{ "BETTER %", "Better by (%)", true, 0 },
+	{ "RUNS", "Runs before", true, 1 }, { "SINCE", "Since", false, 2 },
+	{ NULL, NULL, false, 0 },
+};
+const struct view view_node_tests = {
+	NULL, sizeof(struct node_test), node_test_columns, node_test_put, NULL,
 	true
 };
 

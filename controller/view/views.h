@@ -56,6 +56,8 @@ struct device_shown {
 };
 extern const struct view view_devices;
 
+extern const struct view view_node_tests; /* node_test */
+
 extern const struct view view_readings; /* device_metrics; pages only */
 
 #endif

@@ -152,6 +152,22 @@ static void nodes_page_put_devices(struct web_page *page,
 	web_part_end(page, "div");
 }
 
+static void put_tests(struct web_page *page, const struct node_info *node)
+{
+	if (!node->tests_count)
+		return;
+	web_part(page, "div", " class=\"wide\"", "tests");
+	web_html(page, "<h2>Last validation</h2>");
+	view_page_begin(&view_node_tests, &page->out);
+	for (size_t i = 0; i < node->tests_count; i++) {
+		web_html(page, "<tr>");
+		view_page_row(&view_node_tests, &node->tests[i], &page->out);
+		web_html(page, "</tr>\n");
+	}
+	web_html(page, "</table>");
+	web_part_end(page, "div");
+}
+
 /* What `regatta show node` says of it, too. */
 static void put_facts(struct web_page *page, const struct node_info *node)
 {
@@ -246,6 +262,7 @@ int web_node_page(struct web_page *page, const uint64_t numbers[WEB_NUMBERS],
 	put_node_head(page, &reply.node, node);
 	put_facts(page, &reply.node);
 	nodes_page_put_devices(page, node);
+	put_tests(page, &reply.node);
 	put_policy(page, &reply.node);
 	codec_clear(&reply_node_schema, &reply);
 	return 0;

@@ -29,6 +29,24 @@ static const struct schema node_rate_schema = SCHEMA(node_rate,
 	FIELD(node_rate, cells),
 	FIELD_OPTIONAL(node_rate, outlier));
 
+const struct schema node_lemon_schema = SCHEMA(node_lemon,
+	FIELD(node_lemon, attempts),
+	FIELD(node_lemon, failures),
+	FIELD(node_lemon, others_percent),
+	FIELD(node_lemon, score),
+	FIELD_OPTIONAL(node_lemon, lemon),
+	FIELD_NULLABLE(node_lemon, failure),
+	FIELD_OPTIONAL(node_lemon, failed_ms));
+
+static const struct schema node_test_schema = SCHEMA(node_test,
+	FIELD(node_test, test),
+	FIELD(node_test, last),
+	FIELD(node_test, before),
+	FIELD_FIGURE(node_test, worse_pct),
+	FIELD(node_test, runs),
+	FIELD(node_test, since_ms),
+	FIELD_OPTIONAL(node_test, fell));
+
 #define IN_LISTS                                                               \
 	FIELD(node_info, name),                                                \
 	FIELD(node_info, state),                                               \
@@ -50,6 +68,8 @@ static const struct schema node_rate_schema = SCHEMA(node_rate,
 	FIELD_NULLABLE(node_info, facts),                                      \
 	FIELD_(node_info, rate, FIELD_POINTER, .schema = &node_rate_schema,    \
 	       .optional = true),                                             \
+	FIELD_(node_info, lemon, FIELD_POINTER, .schema = &node_lemon_schema,  \
+	       .optional = true),                                             \
 	FIELD_OPTIONAL(node_info, drift)
 
 const struct schema node_info_schema = SCHEMA(node_info, IN_LISTS);
@@ -57,6 +77,7 @@ const struct schema node_info_schema = SCHEMA(node_info, IN_LISTS);
 static const struct schema node_details_schema = SCHEMA_NAMED(
 	node_info, "node_details",
 	IN_LISTS,
+	FIELD_ROWS(node_info, tests, node_test_schema),
 	FIELD_ROWS(node_info, inventory, device_info_schema));
 
 const struct schema reply_nodes_schema = SCHEMA(reply_nodes,

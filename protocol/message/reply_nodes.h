@@ -29,7 +29,6 @@ struct engine_away {
 };
 extern const struct schema engine_away_schema;
 
-/* The reply `node` has all fields, `nodes` all but the inventory. */
 /* How fast its last runs were against those of the same cells on other nodes
  * (controller/report/node_rates.h).
  */
@@ -40,6 +39,30 @@ struct node_rate {
 	bool outlier;
 };
 
+/* How often attempts of jobs failed on a node, recently more than long ago
+ * (controller/nodes/lemons.h).
+ */
+struct node_lemon {
+	double attempts, failures;
+	double others_percent; /* of the attempts on other nodes that failed */
+	double score; /* how sure it is that it fails more often; percent */
+	bool lemon;
+	char *failure; /* class of the last one; NULL: none */
+	int64_t failed_ms;
+};
+extern const struct schema node_lemon_schema;
+
+/* A test of its last validation, against the same test before. */
+struct node_test {
+	char *test;          /* "rate", or a metric */
+	double last, before; /* the median of the runs before */
+	double worse_pct;    /* NAN: not known */
+	uint64_t runs;       /* before the last one */
+	int64_t since_ms;    /* of the first of them */
+	bool fell;
+};
+
+/* The reply `node` has all fields, `nodes` all but tests and inventory. */
 struct node_info {
 	char *name;
 	char *state;  /* "up" or "down" */
@@ -59,8 +82,12 @@ struct node_info {
 	int64_t until_ms;    /* when it leaves; 0: never */
 	bool leaving;
 	cJSON *facts; /* an object, as its agent reports it, or NULL */
-	struct node_rate *rate; /* NULL: there is nothing to compare */
-	struct strings drift;   /* what it differs in from the nodes like it */
+	struct node_rate *rate;   /* NULL: there is nothing to compare */
+	struct node_lemon *lemon; /* NULL: no attempt is known */
+	struct strings drift; /* what it differs in from the nodes like it */
+
+	struct node_test *tests; /* in the reply `node` only */
+	size_t tests_count;
 
 	struct device_info *inventory;
 	size_t inventory_count;

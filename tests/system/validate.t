@@ -211,6 +211,25 @@ is "$(cli report "$(jq '.sweeps[0]' "$REPORT")" --format json |
 	"a result names when its node was accepted"
 cli node undrain $drained 2>/dev/null
 
+# ---- history --------------------------------------------------------------
+
+node_get() # NODE FILTER
+{
+	cli show node "$1" --format json | jq -c ".node | $2"
+}
+
+set_file each right --measure 100 --steps 20
+for ((i = 0; i < 2; i++)); do
+	validate --nodes n1
+done
+like "$(node_get n1 '[.tests[] | [.test, .runs >= 1, .before > 0]]')" \
+	'\["rate",true,true\],\["[a-z_0-9]+",true,true\]' \
+	"a node's last validation stands beside those before it"
+like "$(cli show node n1)" "last validation:.TEST +LAST +BEFORE +BETTER %" \
+	"in words, too"
+is "$(node_get n1 '.lemon | .attempts > 2 and .failures == 0 and (.lemon | not)')" \
+	true "and how many attempts of jobs it had, and how many failed"
+
 # ---- preflight ------------------------------------------------------------
 
 # One good node is known, all others are measured again; which good ones are accepted

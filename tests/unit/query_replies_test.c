@@ -4,6 +4,7 @@
 
 #include "controller/cluster/active_job.h"
 #include "controller/effects.h"
+#include "controller/nodes/lemons.h"
 #include "controller/nodes/node_internal.h"
 #include "controller/store/store.h"
 #include "protocol/base/file.h"
@@ -124,6 +125,7 @@ int main(void)
 	effects_connect(&world);
 	api.store = store_new(top, NULL);
 	api.nodes = nodes_new(&world.effects, api.store, &changes, NULL);
+	api.lemons = lemons_new(NULL);
 	api.table = job_table_new(NULL);
 	add_nodes(&api);
 	add_jobs(&api);
@@ -137,6 +139,7 @@ int main(void)
 	       JOBS, "all results are listed");
 	ok(fit, "each page fits into a message, however large they are");
 	nodes_free(api.nodes);
+	lemons_free(api.lemons);
 	job_table_free(api.table);
 	store_free(api.store);
 	file_remove_tree(AT_FDCWD, top, NULL);

@@ -316,13 +316,23 @@ static void job_summary_print(struct cli *cli, const struct job_info *job,
 	print_chosen(cli->out, "result", result, figures);
 }
 
+static int print_node(struct cli *cli, const struct node_info *node,
+		      struct error *err)
+{
+	return show_rows(cli, "\nlast validation:\n", &view_node_tests,
+			 node->tests, node->tests_count, err) < 0
+		       ? -1
+		       : show_rows(cli, "\ndevices:\n", &view_devices,
+				   node->inventory, node->inventory_count, err);
+}
+
 /* The sweep, job or node of the answer. */
 static int print_answer(struct cli *cli, const struct answer *answer,
 			const char *kind, struct error *err)
 {
 	static const char *const apart[] = { "tasks",   "ends",  "events",
 					     "streams", "usage", "inventory",
-					     "queue",   NULL };
+					     "queue",   "tests", NULL };
 	static const char *const long_ones[] = {
 		"tasks", "ends",       "events",    "streams", "usage",
 		"spec",  "provenance", "result",    "repeat",  "removed",
@@ -341,11 +351,7 @@ static int print_answer(struct cli *cli, const struct answer *answer,
 	if (brief)
 		job_summary_print(cli, of, object);
 	if (!strcmp(kind, "node"))
-		return show_rows(cli, "\ndevices:\n", &view_devices,
-				 ((const struct node_info *)of)->inventory,
-				 ((const struct node_info *)of)
-					 ->inventory_count,
-				 err);
+		return print_node(cli, of, err);
 	return strcmp(kind, "job") ? 0 : print_job(cli, of, err);
 }
 
