@@ -45,8 +45,8 @@ static int engine_watch_ask(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct engine_watch *watch = arg;
 
-	watch->call = engine_version(watch->engine, ENGINE_ANSWER_MS,
-				     engine_watch_answered, watch, NULL);
+	watch->call = engine_ping(watch->engine, ENGINE_ANSWER_MS,
+				  engine_watch_answered, watch, NULL);
 	if (!watch->call)
 		engine_watch_later(watch);
 	return 0;

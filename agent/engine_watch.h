@@ -2,8 +2,8 @@
  * people learn within 5 s that it does not, and no job goes to the node.
  *
  * An engine is away when a question fails or is not answered within
- * ENGINE_ANSWER_MS, and back with the next answer. The question is its version:
- * it needs no lock of the engine.
+ * ENGINE_ANSWER_MS, and back with the next answer. The question is
+ * engine_ping(), so that a benchmark does not feel it.
  */
 #ifndef AGENT_ENGINE_WATCH_H
 #define AGENT_ENGINE_WATCH_H

@@ -149,6 +149,29 @@ struct engine_call *engine_version(struct engine *engine, uint32_t timeout_ms,
 	return simple(engine, "GET", "/version", timeout_ms, done, arg, err);
 }
 
+static int engine_pong(void *arg, const void *data, size_t size,
+		       struct error *err)
+{
+	return 0;
+}
+
+struct engine_call *engine_ping(struct engine *engine, uint32_t timeout_ms,
+				engine_done_fn *done, void *arg,
+				struct error *err)
+{
+	const struct call_plan plan = {
+		.method = "GET",
+		.path = "/_ping",
+		.newest = true,
+		.data = engine_pong,
+		.timeout_ms = timeout_ms,
+		.done = done,
+		.arg = arg,
+	};
+
+	return engine_call_begin(engine, plan, err);
+}
+
 struct engine_call *engine_info(struct engine *engine, uint32_t timeout_ms,
 				engine_done_fn *done, void *arg,
 				struct error *err)

@@ -351,6 +351,7 @@ static const struct {
 	bool container;            /* the name is that of the container */
 	pod_action_fn *action;
 } pod_requests[] = {
+	{ "GET", "/_ping", "", false, pod_version },
 	{ "GET", "/version", "", false, pod_version },
 	{ "GET", "/info", "", false, pod_info },
 	{ "GET", "/images/", "/json", false, pod_image },
