@@ -295,8 +295,7 @@ static void waiting_for_the_version(struct world *world)
 	ok(world->versions == 1 && strstr(first.answer, "ApiVersion"),
 	   "who asks for the version meanwhile gets the same answer");
 	reset(&first);
-	first.call =
-		engine_ping(world->engine, 5000, done, &first, &first.err);
+	first.call = engine_ping(world->engine, 5000, done, &first, &first.err);
 	wait_done(world, &first);
 	ok(!first.err.code && world->versions == 1,
 	   "a ping is answered without a look at the version: %s",
