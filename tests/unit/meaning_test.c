@@ -54,6 +54,16 @@ static const struct {
 	  1, 10, { 2.5, 250, NONE, 32, NONE, NONE } },
 	{ "a table", "| step | loss | tok/s |\n|------|------|-------|\n| 10 | 2.5 | 100 |\n| 20 | 2.25 | 110 |\n",
 	  2, 20, { 2.25, NONE, 110, NONE, NONE, NONE } },
+	{ "a table in a box", "┏━━━━┳━━━━┓\n┃ step ┃ loss ┃\n┡━━━━╇━━━━┩\n│ 10 │ 2.5 │\n│ 20 │ 2.25 │\n└────┴────┘\n",
+	  2, 20, { 2.25, NONE, NONE, NONE, NONE, NONE } },
+	{ "boxes of names and values", "┌──────┬────┐\n│ step │ 10 │\n├──────┼────┤\n│ loss │ 2.5 │\n│ tok/s │ 100 │\n└──────┴────┘\n"
+	  "┌──────┬────┐\n│ step │ 20 │\n├──────┼────┤\n│ loss │ 2.25 │\n│ tok/s │ 110 │\n└──────┴────┘\n",
+	  2, 20, { 2.25, NONE, 110, NONE, NONE, NONE } },
+	{ "a box with titles, and one of an evaluation", "------------------\n| time/      |    |\n|    iterations | 7 |\n| train/     |    |\n|    loss    | 2.5 |\n------------------\n"
+	  "| eval/      |    |\n|    iterations | 8 |\n|    loss    | 9 |\n------------------\n",
+	  1, 7, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "a box of settings", "| max steps | 100 |\n| batch size | 8 |\n| tokens per second | 5 |\nstep 1 loss 2.5\n",
+	  1, 1, { 2.5, NONE, NONE, NONE, NONE, NONE } },
 	{ "comma-separated values", "step,loss,lr\n1,2.5,0.1\n2,2.25,0.1\n",
 	  2, 2, { 2.25, NONE, NONE, NONE, NONE, NONE } },
 	{ "a step above its values", "[step=10/100]:\n    train/loss: 2.5\n    throughput/device/tps: 1,500\n",

@@ -7,17 +7,12 @@
 #include <string.h>
 #include <strings.h>
 
-struct cell {
-	const char *text;
-	size_t size;
-};
-
 static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t';
 }
 
-static struct cell cell_trim(const char *text, size_t size)
+static struct table_cell cell_trim(const char *text, size_t size)
 {
 	while (size && (is_blank(*text) || *text == '"')) {
 		text++;
@@ -25,12 +20,36 @@ static struct cell cell_trim(const char *text, size_t size)
 	}
 	while (size && (is_blank(text[size - 1]) || text[size - 1] == '"'))
 		size--;
-	return (struct cell){ text, size };
+	return (struct table_cell){ text, size };
+}
+
+/* The bytes of a bar between columns that begins the text: "|", or one that
+ * draws a box, thin, thick or double; 0: it begins with none.
+ */
+static size_t bar_size(const char *text, size_t size)
+{
+	static const char *const bars[] = { "\342\224\202", "\342\224\203",
+					    "\342\225\221" };
+
+	if (size && *text == '|')
+		return 1;
+	for (size_t i = 0; i < sizeof(bars) / sizeof(bars[0]); i++)
+		if (size >= 3 && !memcmp(text, bars[i], 3))
+			return 3;
+	return 0;
+}
+
+bool line_has_bar(const char *text, size_t size)
+{
+	return memchr(text, '|', size) ||
+	       memmem(text, size, "\342\224\202", 3) ||
+	       memmem(text, size, "\342\224\203", 3) ||
+	       memmem(text, size, "\342\225\221", 3);
 }
 
 static char table_mark(const char *text, size_t size)
 {
-	if (memchr(text, '|', size))
+	if (line_has_bar(text, size))
 		return '|';
 	if (memchr(text, ',', size))
 		return ',';
@@ -45,7 +64,8 @@ static char table_mark(const char *text, size_t size)
 static size_t cell_size(const char *text, size_t size, char mark, bool wide)
 {
 	for (size_t i = 0; i < size; i++) {
-		if (mark != ' ' && text[i] == mark)
+		if (mark == '|' ? bar_size(text + i, size - i) > 0
+				: mark != ' ' && text[i] == mark)
 			return i;
 		if (mark == ' ' && is_blank(text[i]) &&
 		    (!wide || (i + 1 < size && is_blank(text[i + 1]))))
@@ -56,14 +76,16 @@ static size_t cell_size(const char *text, size_t size, char mark, bool wide)
 
 /* The cells of a line; TABLE_COLUMNS_MAX + 1: too many. */
 static size_t cells_split(const char *text, size_t size, char mark, bool wide,
-			  struct cell cells[TABLE_COLUMNS_MAX])
+			  struct table_cell cells[TABLE_COLUMNS_MAX])
 {
-	struct cell line = cell_trim(text, size);
+	struct table_cell line = cell_trim(text, size);
 	size_t count = 0;
 
-	if (mark == '|' && line.size && *line.text == '|') {
-		line.text++;
-		line.size--;
+	if (mark == '|') {
+		size_t n = bar_size(line.text, line.size);
+
+		line.text += n;
+		line.size -= n;
 	}
 	while (line.size) {
 		size_t n = cell_size(line.text, line.size, mark, wide);
@@ -71,7 +93,8 @@ static size_t cells_split(const char *text, size_t size, char mark, bool wide,
 		if (count == TABLE_COLUMNS_MAX)
 			return TABLE_COLUMNS_MAX + 1;
 		cells[count++] = cell_trim(line.text, n);
-		n += n < line.size;
+		n += mark == '|' ? bar_size(line.text + n, line.size - n)
+				 : n < line.size;
 		line.text += n;
 		line.size -= n;
 		if (mark == ' ')
@@ -90,7 +113,7 @@ static bool has_digits(const char *text, size_t size)
 
 static bool has_two_blanks(const char *text, size_t size)
 {
-	struct cell line = cell_trim(text, size);
+	struct table_cell line = cell_trim(text, size);
 
 	return memmem(line.text, line.size, "  ", 2);
 }
@@ -98,7 +121,7 @@ static bool has_two_blanks(const char *text, size_t size)
 bool table_rows_header(struct table_rows *table, struct notation *notation,
 		       const char *text, size_t size)
 {
-	struct cell cells[TABLE_COLUMNS_MAX];
+	struct table_cell cells[TABLE_COLUMNS_MAX];
 	char mark = table_mark(text, size);
 	size_t count;
 	bool step = false, figure = false;
@@ -137,11 +160,14 @@ bool table_rows_header(struct table_rows *table, struct notation *notation,
 bool table_rows_read(const struct table_rows *table, struct notation *notation,
 		     const char *text, size_t size, notation_fn *fn, void *arg)
 {
-	struct cell cells[TABLE_COLUMNS_MAX];
+	struct table_cell cells[TABLE_COLUMNS_MAX];
 	double number;
 	size_t count;
 
-	if (!size || (table->mark != ' ' && !memchr(text, table->mark, size)))
+	if (!size ||
+	    (table->mark == '|'
+		     ? !line_has_bar(text, size)
+		     : table->mark != ' ' && !memchr(text, table->mark, size)))
 		return false;
 	count = cells_split(text, size, table->mark, false, cells);
 	if (!count || count != table->count)
@@ -152,6 +178,23 @@ bool table_rows_read(const struct table_rows *table, struct notation *notation,
 		notation_value(notation, table->names[i],
 			       strlen(table->names[i]), cells[i].text,
 			       cells[i].size, fn, arg);
+	return true;
+}
+
+bool table_pair(const char *text, size_t size, struct table_cell pair[2])
+{
+	struct table_cell cells[TABLE_COLUMNS_MAX];
+	struct table_cell line = cell_trim(text, size);
+	double number;
+
+	if (!bar_size(line.text, line.size) ||
+	    cells_split(line.text, line.size, '|', false, cells) != 2 ||
+	    !cells[0].size || isdigit((unsigned char)*cells[0].text) ||
+	    (cells[1].size && !isdigit((unsigned char)*cells[1].text) &&
+	     !notation_number(cells[1].text, cells[1].size, &number)))
+		return false;
+	pair[0] = cells[0];
+	pair[1] = cells[1];
 	return true;
 }
 

@@ -68,7 +68,10 @@ struct meaning {
 	unsigned below;         /* lines that still may belong to it */
 	struct line_pick epoch; /* that a line of its own names */
 	unsigned members; /* lines that may follow of an open dict; 0: none */
-	rules_fn *fn;     /* of the line that is read */
+	unsigned box;     /* the same of a box of names and values */
+	char box_first[TABLE_NAME_MAX]; /* the name of its first row */
+	bool box_other; /* the title above its rows is of an evaluation */
+	rules_fn *fn;   /* of the line that is read */
 	void *arg;
 	struct fields *names;
 	const char *text;
@@ -130,7 +133,7 @@ const struct meaning_found *meaning_found(const struct meaning *meaning)
 
 bool meaning_reads_all(const struct meaning *meaning)
 {
-	return meaning->table.count || meaning->members;
+	return meaning->table.count || meaning->members || meaning->box;
 }
 
 /* Numbers of the line. */
@@ -541,7 +544,7 @@ static int put_all(struct meaning *meaning, struct fields *names,
 	meaning->captured.count = 0;
 	if (steps != STEPS_COUNTED)
 		put_value(meaning, RECORD_STEP, (double)step);
-	if (steps == STEPS_NAMED) {
+	if (steps == STEPS_NAMED && own->has) {
 		meaning->found.nameless |= line->nameless;
 		if (isfinite(own->total) && !meaning->epochs.begun)
 			put_value(meaning, RECORD_STEPS, own->total);
@@ -593,12 +596,16 @@ static int deliver_record(struct meaning *meaning, enum meaning_steps steps,
 static void keep_context(struct meaning *meaning)
 {
 	const struct line_reading *line = &meaning->line;
+	const struct line_pick *own = line->picks[LINE_STEP].has
+					      ? &line->picks[LINE_STEP]
+					      : &line->picks[LINE_BATCH];
 	uint64_t step;
 
 	if (line->bar)
 		return;
-	if (line->picks[LINE_STEP].has || line->picks[LINE_BATCH].has) {
+	if (own->has) {
 		if (find_step(meaning, &step) == STEPS_NAMED) {
+			keep_name(meaning, own, ROLE_STEP);
 			meaning->below_step = step;
 			meaning->below_clock = line_printed(meaning);
 			meaning->below = BELOW;
@@ -694,6 +701,61 @@ static bool read_member(struct meaning *meaning, const char *text, size_t size)
 	return true;
 }
 
+static void cell_copy(char to[TABLE_NAME_MAX], const struct table_cell *cell)
+{
+	snprintf(to, TABLE_NAME_MAX, "%.*s", (int)cell->size, cell->text);
+}
+
+/* A row of a box. Rows of the next box have the same names. */
+static void read_pair(struct meaning *meaning, const struct table_cell pair[2])
+{
+	char name[TABLE_NAME_MAX];
+
+	if (!meaning->box) {
+		meaning->box_other = false;
+		*meaning->box_first = 0;
+	}
+	meaning->box = MEMBERS;
+	if (!pair[1].size) {
+		meaning->box_other =
+			notation_quantity(&meaning->notation, pair[0].text,
+					  pair[0].size)
+				.other;
+		return;
+	}
+	if (meaning->box_other)
+		return;
+	cell_copy(name, &pair[0]);
+	if (!*meaning->box_first || !strcmp(name, meaning->box_first)) {
+		line_begin(&meaning->line);
+		memcpy(meaning->box_first, name, sizeof(name));
+	}
+	notation_value(&meaning->notation, pair[0].text, pair[0].size,
+		       pair[1].text, pair[1].size, line_take, &meaning->line);
+}
+
+/* Read a row of a box, or what follows one: a line between rows may be its
+ * end. False: the line is no part of a box.
+ */
+static bool read_box(struct meaning *meaning, const char *text, size_t size)
+{
+	struct table_cell pair[2];
+	bool border = true;
+
+	if (table_pair(text, size, pair)) {
+		read_pair(meaning, pair);
+		return true;
+	}
+	if (!meaning->box)
+		return false;
+	if (line_measures(&meaning->line) && line_names_step(&meaning->line))
+		end_record(meaning);
+	for (size_t i = 0; i < size; i++)
+		border &= !isalnum((unsigned char)text[i]);
+	meaning->box = border ? meaning->box - 1 : 0;
+	return border;
+}
+
 int meaning_read(struct meaning *meaning, struct fields *names,
 		 const char *text, size_t size, double stamp, int64_t rank,
 		 rules_fn *fn, void *arg)
@@ -708,7 +770,8 @@ int meaning_read(struct meaning *meaning, struct fields *names,
 	meaning->rc = 0;
 	meaning->line.flush = end_record;
 	meaning->line.flush_arg = meaning;
-	if (!read_member(meaning, text, size) && read_line(meaning, text, size))
+	if (!read_box(meaning, text, size) &&
+	    !read_member(meaning, text, size) && read_line(meaning, text, size))
 		end_record(meaning);
 	return meaning->rc;
 }
