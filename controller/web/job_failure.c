@@ -16,6 +16,12 @@
 #define LOOK_NODES 64                  /* whose evidence is read */
 #define LOOK_BYTES ((uint64_t)1 << 20) /* of evidence, in all */
 
+bool web_reason_rank(const struct reason_info *reason, unsigned *rank)
+{
+	return reason && reason->line && reason->stream &&
+	       sscanf(reason->stream, "rank-%9u", rank) == 1;
+}
+
 /* "Rank 3 on n2 failed first: oom" and the line that shows it. */
 static void job_failure_put_reason(struct web_page *page, uint64_t job,
 				   const struct reason_info *reason)
@@ -33,7 +39,7 @@ static void job_failure_put_reason(struct web_page *page, uint64_t job,
 	if (!reason->line)
 		return;
 	web_html(page, "<pre>%s</pre>", reason->line);
-	if (reason->stream && sscanf(reason->stream, "rank-%9u", &rank) == 1)
+	if (web_reason_rank(reason, &rank))
 		web_html(page,
 			 "<p><a href=\"/log/%llu/%u/%.0f#at\">Show in the "
 			 "output</a></p>\n",

@@ -277,27 +277,39 @@ static void job_page_put_devices(struct web_page *page, const struct gang *gang)
 
 /* Output. */
 
+/* Around the line that tells why the job failed, else the end of rank 0. */
 static void put_output(struct web_page *page, const struct job_info *job)
 {
+	unsigned rank = 0;
+	bool told = web_reason_rank(job->reason, &rank);
+	uint64_t offset = told ? (uint64_t)job->reason->offset : 0;
+	uint64_t begin = offset > WEB_LOG_BEFORE ? offset - WEB_LOG_BEFORE : 0;
+	char stream[32];
 	struct message_log_read read = { .job = job->job,
-					 .stream = (char *)"rank-0",
-					 .tail_lines = TAIL_LINES };
+					 .stream = stream,
+					 .offset = begin,
+					 .tail_lines = told ? 0 : TAIL_LINES };
 	owned(buffer_clear) struct buffer bytes;
 	struct api_request request = web_request(page, &read);
 	struct reply_log_read reply = { 0 };
+	size_t from;
 
 	buffer_init(&bytes, MESSAGE_PAYLOAD_MAX);
 	request.bytes = &bytes;
-	web_html(page, "<h2>Output of rank 0</h2>\n");
+	snprintf(stream, sizeof(stream), "rank-%u", rank);
+	web_html(page, "<h2>Output of rank %u</h2>\n", rank);
 	web_part(page, "pre", " tabindex=\"0\"", "output");
-	if (api_log_read(&request, &reply, NULL) == 0)
-		web_log_lines(page, &bytes,
-			      bytes.size > TAIL_BYTES ? bytes.size - TAIL_BYTES
-						      : 0,
-			      0);
+	if (api_log_read(&request, &reply, NULL) == 0) {
+		from = bytes.size > TAIL_BYTES ? bytes.size - TAIL_BYTES : 0;
+		if (told) {
+			bytes.size -= from;
+			from = web_log_first(&bytes, begin);
+		}
+		web_log_lines(page, &bytes, from, (size_t)(offset - begin));
+	}
 	web_part_end(page, "pre");
-	web_html(page, "<p><a href=\"/log/%llu/0\">Full output</a></p>\n",
-		 (ull)job->job);
+	web_html(page, "<p><a href=\"/log/%llu/%u\">Full output</a></p>\n",
+		 (ull)job->job, rank);
 	codec_clear(&reply_log_read_schema, &reply);
 }
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #define PAGE_BYTES 65536
-#define BEFORE_BYTES 4096 /* shown before the marked line */
 
 void web_log_lines(struct web_page *page, struct buffer *bytes, size_t from,
 		   size_t meant)
@@ -31,7 +30,7 @@ static void put_links(struct web_page *page, uint64_t job, uint64_t rank,
 		      uint64_t first, uint64_t behind, uint64_t length)
 {
 	uint64_t previous =
-		first > PAGE_BYTES ? first - PAGE_BYTES + BEFORE_BYTES : 0;
+		first > PAGE_BYTES ? first - PAGE_BYTES + WEB_LOG_BEFORE : 0;
 
 	web_html(page,
 		 "<p><a href=\"/job/%llu\">Job %llu</a>, rank %llu, bytes %llu "
@@ -47,10 +46,7 @@ static void put_links(struct web_page *page, uint64_t job, uint64_t rank,
 	web_html(page, "</p>\n");
 }
 
-/* The first line that begins in the bytes, unless they are the first of the
- * output.
- */
-static size_t first_line(const struct buffer *bytes, uint64_t offset)
+size_t web_log_first(const struct buffer *bytes, uint64_t offset)
 {
 	const char *end =
 		offset ? memchr(bytes->data, '\n', bytes->size) : NULL;
@@ -63,7 +59,7 @@ int web_log_page(struct web_page *page, const uint64_t numbers[WEB_NUMBERS],
 {
 	uint64_t job = numbers[0], rank = numbers[1], offset = numbers[2];
 	char stream[32];
-	uint64_t begin = offset > BEFORE_BYTES ? offset - BEFORE_BYTES : 0;
+	uint64_t begin = offset > WEB_LOG_BEFORE ? offset - WEB_LOG_BEFORE : 0;
 	struct message_log_read read = { .job = job,
 					 .stream = stream,
 					 .offset = begin };
@@ -82,7 +78,7 @@ int web_log_page(struct web_page *page, const uint64_t numbers[WEB_NUMBERS],
 	if (rc == 0) {
 		if (bytes.size > PAGE_BYTES)
 			bytes.size = PAGE_BYTES;
-		from = first_line(&bytes, begin);
+		from = web_log_first(&bytes, begin);
 		web_part(page, "div", "", "output");
 		put_links(page, job, rank, begin + from, begin + bytes.size,
 			  reply.length);

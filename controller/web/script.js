@@ -42,8 +42,12 @@
 	});
 	function show_end() {
 		var log = document.getElementById("output");
+		var at = log && log.querySelector("mark");
 
-		if (log)
+		if (at)
+			log.scrollTop = at.offsetTop - log.offsetTop -
+				log.clientHeight / 2;
+		else if (log)
 			log.scrollTop = log.scrollHeight;
 	}
 	show_end();

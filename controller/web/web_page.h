@@ -106,6 +106,13 @@ web_page_fn web_log_page;   /* of job [0], rank [1]: the line at byte [2] */
 web_page_fn web_nodes_page; /* the nodes after the first [1] */
 web_page_fn web_node_page;  /* of node [0], from 1 */
 
+#define WEB_LOG_BEFORE 4096 /* bytes shown before a marked line */
+
+/* The first line that begins in the bytes, unless they are the first of the
+ * output.
+ */
+size_t web_log_first(const struct buffer *bytes, uint64_t offset);
+
 /* Write the lines of these bytes from offset `from` on; control characters are
  * replaced in the buffer. The line that begins at `meant` is marked; 0: none.
  */
@@ -115,6 +122,9 @@ void web_log_lines(struct web_page *page, struct buffer *bytes, size_t from,
  * ended, and their last stacks.
  */
 void web_job_failure(struct web_page *page, const struct job_info *job);
+
+/* Is it known in the output of which rank the reason stands? */
+bool web_reason_rank(const struct reason_info *reason, unsigned *rank);
 
 extern const char web_style[], web_script[];
 

@@ -149,7 +149,7 @@ like "$(in_page "document.getElementById('c$JOB').title")" \
 	"^job $JOB, completed, step 40, loss [0-9.]+, [0-9.]+ token/p/s( \\(!\\))?\$" \
 	"which says on a pointer how far it came"
 like "$(in_page "document.getElementById('j$JOB').innerText")" \
-	"completed.n1.40.[0-9]+\.[0-9]+.[0-9]+" "as its row does"
+	"completed.[0-9.]+ token/p/s( \(!\))?.n1.40.[0-9]+\.[0-9]+" "as its row does"
 is "$(in_page 'document.activeElement.id')" "c$JOB" \
 	"and who was at it with the keyboard still is"
 for key in rawKeyDown keyUp; do
@@ -167,29 +167,36 @@ like "$(in_page 'document.getElementById("head").textContent')" \
 # One that failed: who, and where in the output it says why.
 running=$JOB board=$SWEEP
 said="RuntimeError: CUDA out of memory. <b>Tried</b> to allocate 2 GiB"
-must submit_tool broken retries=0 print 200000 , error "$said" , exit 3
+must submit_tool broken retries=0 print 200000 , error "$said" , print 30000 , exit 3
 must wait_job "$JOB" failed 30
 go "$web/job/$JOB"
 like "$(in_page 'document.querySelector("#why p").textContent')" \
 	"^Rank 0 on n1 failed first: device-oom$" "who failed first is told"
 is "$(in_page 'document.querySelector("#why pre").textContent')" "$said" \
 	"with the line that says why"
+is "$(in_page 'document.querySelector("#output mark").textContent')" "$said" \
+	"its output is shown around that line"
+ok '[[ $(in_page "(function (out, at) {
+	return at.top >= out.top && at.bottom <= out.bottom; })(
+	document.querySelector(\"#output\").getBoundingClientRect(),
+	document.querySelector(\"#output mark\").getBoundingClientRect())") == true ]]' \
+	"and opens at it"
 picture job-failed
 in_page 'document.querySelector("#why p a").click()' >/dev/null
 wait_for '[[ $(in_page "document.readyState + location.pathname") \
 	== complete/log/* ]]' 30
 is "$(in_page 'document.querySelector("mark").textContent')" "$said" \
-	"and where it stands in 200,000 bytes of output"
+	"and where it stands in 230,000 bytes of output"
 ok '(( $(in_page "Math.round(window.scrollY)") > 0 ))' "which is in sight"
 like "$(in_page 'document.querySelector("main p").textContent')" \
-	"^Job $JOB, rank 0, bytes 1[0-9]+ to 200[0-9]+ of 200[0-9]+\. Previous$" \
+	"^Job $JOB, rank 0, bytes 1[0-9]+ to 230[0-9]+ of 230[0-9]+\. Previous$" \
 	"of which a piece is shown"
 picture log
 in_page 'document.querySelector("main p a:last-child").click()' >/dev/null
 wait_for '[[ $(in_page "document.querySelector(\"main p a:last-child\") \
 	.textContent") == Next ]]' 30
 like "$(in_page 'document.querySelector("main p").textContent')" \
-	" of 200[0-9]+\. Previous Next$" "and a link brings the piece before it"
+	" of 230[0-9]+\. Previous Next$" "and a link brings the piece before it"
 JOB=$running SWEEP=$board
 
 go "$web/nodes"
