@@ -316,4 +316,6 @@ run regatta plan "$BED/init.yaml"
 like "$rc $out" "^0 (.|\n)*my/train:1" "which can be planned"
 run regatta init -- docker run --privileged x
 like "$rc $err" "^2 .*--privileged" "what a sweep has no key for is refused"
+run regatta init -- python train.py
+like "$rc $err" "^2 .*'python'.*docker run" "as is another program"
 done_testing

@@ -177,6 +177,20 @@ static void init_add_list(struct init *init, const char *key, cJSON *list)
 		cJSON_Delete(list);
 }
 
+/* The words in front of the options: "sudo docker container run". 0: others. */
+static size_t init_program(const struct cli *cli)
+{
+	static const char *const words[] = { "sudo", "docker", "podman",
+					     "nerdctl", "container" };
+	size_t at = 0;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		at += at < cli->arg_count && !strcmp(cli->args[at], words[i]);
+	return at && at < cli->arg_count && !strcmp(cli->args[at], "run")
+		       ? at + 1
+		       : 0;
+}
+
 static int init_command(struct cli *cli, struct error *err)
 {
 	owned(cJSON_Delete) cJSON *sweep = cJSON_CreateObject();
@@ -184,14 +198,14 @@ static int init_command(struct cli *cli, struct error *err)
 			     .mounts = cJSON_CreateArray(),
 			     .env = cJSON_CreateObject(),
 			     .command = cJSON_CreateArray() };
-	size_t at = 0;
+	size_t at = init_program(cli);
 	int rc;
 
-	while (at < cli->arg_count && (!strcmp(cli->args[at], "docker") ||
-				       !strcmp(cli->args[at], "podman") ||
-				       !strcmp(cli->args[at], "run")))
-		at++;
-	rc = init_read_options(&init, cli, &at, err);
+	rc = at ? init_read_options(&init, cli, &at, err)
+		: error_set(err, EINVAL,
+			    "init: '%.60s' is not valid here; expected docker "
+			    "run and what follows it",
+			    cli->args[0]);
 	if (rc == 0) {
 		if (!cJSON_HasObjectItem(sweep, "sweep"))
 			init_text(&init, "sweep", "first");
