@@ -140,6 +140,11 @@ is "$rc" 0 "a trend of one sweep is none"
 fall 40.0
 is "$rc" 1 "one that does not"
 like "$err" 'fail +rate >= 50: .*40 ' "says which"
+run cli compare
+like "$rc $out" '^1 .*p/s 4 .*p/s 5(.|\n)*0\.500' \
+	"what is not named is the last sweep and the one of its name before it"
+run cli show job
+like "$out" "sweep: 5" "the last job is meant where none is named"
 run cli trend gpt-nano --require 'rate >= 97% of baseline'
 is "$rc" 1 "a trend exits with 1 on a regression"
 like "$err" 'regression: .*-50\.0 % in sweep 5' "and names it"

@@ -216,6 +216,7 @@ static int print_text(struct cli *cli, const struct compare_cells *cells,
 }
 
 struct sweeps {
+	char last[2][24]; /* numbers of sweeps that nobody named */
 	struct compare_sweep of[COMPARE_SWEEPS_MAX];
 	struct sweep_source sources[COMPARE_SWEEPS_MAX];
 };
@@ -244,9 +245,49 @@ static int print_html(struct cli *cli, const struct compare_cells *cells,
 	return 0;
 }
 
+/* Name the last sweep, and the one before it that has its name. */
+static int sweeps_name_last(struct cli *cli, struct sweeps *sweeps,
+			    struct error *err)
+{
+	owned(session_clear) struct session session = { 0 };
+	owned(rows_clear) struct rows list = { 0 };
+	const struct sweep_info *last = NULL, *before = NULL;
+
+	if (session_open(&session, cli, err) < 0 ||
+	    client_rows(session.client, QUERY_SWEEPS, 0, "id", &list, err) < 0)
+		return -1;
+	for (size_t i = list.count; i-- > 0 && !before;) {
+		const struct sweep_info *sweep = rows_at(&list, i);
+
+		if (!last)
+			last = sweep;
+		else if (sweep->name && last->name &&
+			 !strcmp(sweep->name, last->name))
+			before = sweep;
+	}
+	if (!before)
+		return error_set(err, EINVAL,
+				 "compare: the last sweep has no earlier one "
+				 "of its name; name two sweeps");
+	snprintf(sweeps->last[0], sizeof(sweeps->last[0]), "%llu",
+		 (unsigned long long)before->id);
+	snprintf(sweeps->last[1], sizeof(sweeps->last[1]), "%llu",
+		 (unsigned long long)last->id);
+	cli_say(cli, "sweeps %s and %s, the last ones of %s", sweeps->last[0],
+		sweeps->last[1], last->name);
+	cli->args[cli->arg_count++] = sweeps->last[0];
+	cli->args[cli->arg_count++] = sweeps->last[1];
+	return 0;
+}
+
 static int sweeps_fetch(struct cli *cli, struct sweeps *sweeps,
 			struct error *err)
 {
+	if (!cli->arg_count && sweeps_name_last(cli, sweeps, err) < 0)
+		return -1;
+	if (cli->arg_count == 1)
+		return error_set(err, EINVAL,
+				 "compare: expected two sweeps or more");
 	for (size_t i = 0; i < cli->arg_count; i++) {
 		struct sweep_source *source = &sweeps->sources[i];
 
@@ -336,7 +377,7 @@ static int compare_command(struct cli *cli, struct error *err)
 	struct gate gate;
 	int rc;
 
-	if (!strcmp(cli->args[0], "job"))
+	if (cli->arg_count && !strcmp(cli->args[0], "job"))
 		return compare_two_jobs(cli, err);
 	if (gate_read(&gate, &given->require, given->junit, err) < 0 ||
 	    sweeps_fetch(cli, &sweeps, err) < 0)
@@ -381,15 +422,15 @@ static const struct option_rule rules[] = {
 
 const struct command command_compare = {
 	.name = "compare",
-	.args = "SWEEP|FILE|DIR SWEEP|FILE|DIR... | job ID ID",
-	.min_args = 2,
+	.args = "[SWEEP|FILE|DIR SWEEP|FILE|DIR...] | job ID ID",
 	.max_args = COMPARE_SWEEPS_MAX,
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct compare_options),
 	.summary = "compare sweeps with the first one, cell by cell",
 	.help =
-		"A sweep is named by its number or name, by a file of regatta "
+		"Without a name, the last sweep is compared with the one before "
+		  "it that has its name. A sweep is named by its number or name, by a file of regatta "
 		  "bundle, or by the folder of a regatta run. "
 		  "Compares cells with the same values. For each cell it prints "
 		  "the ratio of the rates, whether the difference exceeds the "

@@ -196,7 +196,9 @@ static int fetch_command(struct cli *cli, struct error *err)
 	};
 	size_t files, refused;
 
-	if (cli_id(cli->args[0], "job", &wanted.job, err) < 0)
+	if (session_open(&session, cli, err) < 0 ||
+	    session_job(&session, cli->arg_count ? cli->args[0] : NULL,
+			&wanted.job, err) < 0)
 		return -1;
 	if (wanted.path && *wanted.path != '/')
 		return error_set(err, EINVAL,
@@ -204,9 +206,8 @@ static int fetch_command(struct cli *cli, struct error *err)
 				 "path listed by regatta files %llu, or below "
 				 "one",
 				 wanted.path, (unsigned long long)wanted.job);
-	if (session_open(&session, cli, err) < 0 ||
-	    files_fetch(cli, session.client, &wanted, &files, &refused, err) <
-		    0)
+	if (files_fetch(cli, session.client, &wanted, &files, &refused, err) <
+	    0)
 		return -1;
 	if (!files)
 		return error_set(err, ENOENT,
@@ -230,15 +231,14 @@ static const struct option_rule rules[] = {
 
 const struct command command_fetch = {
 	.name = "fetch",
-	.args = "JOB [PATH]",
-	.min_args = 1,
+	.args = "[JOB [PATH]]",
 	.max_args = 2,
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct fetch_options),
 	.summary = "copy collected files of a job",
 	.help =
-		"Without PATH, copies all files. Files of several nodes are "
+		"Without a job, of the same as regatta logs. Without PATH, copies all files. Files of several nodes are "
 		  "written to folders rank-N. A path that leads out of the "
 		  "folder is skipped with a message, and the exit status is 1.",
 	.example = "regatta fetch 17 /out/checkpoint -o results",

@@ -97,8 +97,9 @@ static int files_command(struct cli *cli, struct error *err)
 	const struct reply_files *reply;
 	unsigned long long job;
 
-	if (cli_id(cli->args[0], "job", &query.id, err) < 0 ||
-	    session_open(&session, cli, err) < 0 ||
+	if (session_open(&session, cli, err) < 0 ||
+	    session_job(&session, cli->arg_count ? cli->args[0] : NULL,
+			&query.id, err) < 0 ||
 	    client_query(session.client, &query, &answer, err) < 0)
 		return -1;
 	reply = answer.reply;
@@ -126,14 +127,13 @@ static const struct option_rule rules[] = {
 
 const struct command command_files = {
 	.name = "files",
-	.args = "JOB [PATH]",
-	.min_args = 1,
+	.args = "[JOB [PATH]]",
 	.max_args = 2,
 	.connects = true,
 	.rules = rules,
 	.summary = "list the collected files of a job",
 	.help =
-		"Lists the files that the sweep names under collect:, for "
+		"Without a job, of the same as regatta logs. Lists the files that the sweep names under collect:, for "
 		  "each node; with a PATH of these, what is within it: rank, "
 		  "bytes and path of each file, which regatta fetch takes.",
 	.example = "regatta files 17",

@@ -1,6 +1,7 @@
 /* report.c - report: prints the result table of a sweep.
  */
 #include "controller/cli/command.h"
+#include "controller/cli/commands/baseline.h"
 #include "controller/cli/commands/gate.h"
 #include "controller/cli/commands/results.h"
 #include "controller/cli/commands/sweep_source.h"
@@ -24,6 +25,7 @@ struct report_options {
 static int report_command(struct cli *cli, struct error *err)
 {
 	owned(sweep_source_clear) struct sweep_source source = { 0 };
+	owned(sweep_source_clear) struct sweep_source baseline = { 0 };
 	const struct report_options *given = cli->given;
 	struct gate gate;
 	struct results_form form = {
@@ -32,7 +34,6 @@ static int report_command(struct cli *cli, struct error *err)
 		.language = given->language,
 		.recompute = given->recompute,
 		.runs = given->runs,
-		.baseline = given->baseline,
 		.gate = &gate,
 	};
 	bool html = form.format && !strcmp(form.format, "html");
@@ -52,7 +53,11 @@ static int report_command(struct cli *cli, struct error *err)
 	if (gate_read(&gate, &given->require, given->junit, err) < 0 ||
 	    sweep_source_read(&source, cli,
 			      cli->arg_count ? cli->args[0] : NULL,
-			      html ? SOURCE_CURVES | SOURCE_FILE : 0, err) < 0)
+			      html ? SOURCE_CURVES | SOURCE_FILE : 0,
+			      err) < 0 ||
+	    (given->baseline &&
+	     baseline_read(&baseline, cli, given->baseline, &source.rows,
+			   &source.about.about, err) < 0))
 		return -1;
 	rc = results_print(cli, source.session.client, &source.about.about,
 			   &source.rows, &form, err);

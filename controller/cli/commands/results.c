@@ -4,7 +4,6 @@
 #include "controller/cli/command.h"
 #include "controller/cli/commands/recompute_results.h"
 #include "controller/view/render.h"
-#include "controller/cli/commands/baseline.h"
 #include "controller/cli/commands/gate.h"
 #include "controller/report/anomalies.h"
 #include "controller/report/cells.h"
@@ -486,7 +485,6 @@ int results_print(struct cli *cli, struct client *client,
 		  struct report_about *about, struct report_rows *rows,
 		  const struct results_form *form, struct error *err)
 {
-	owned(sweep_source_clear) struct sweep_source baseline = { 0 };
 	struct results_form full = *form;
 	int passed;
 
@@ -498,9 +496,6 @@ int results_print(struct cli *cli, struct client *client,
 		return -1;
 	full.about = about;
 	about->runs = form->runs;
-	if (form->baseline &&
-	    baseline_read(&baseline, cli, form->baseline, rows, about, err) < 0)
-		return -1;
 	if (results_show(cli, rows, &full, err) < 0)
 		return -1;
 	fflush(cli->out);

@@ -52,7 +52,6 @@ struct results_form {
 	/* Of results_print(): */
 	bool recompute;          /* from the stored logs */
 	bool runs;               /* show single runs */
-	const char *baseline;    /* baseline.h; NULL: none */
 	const struct gate *gate; /* gate.h; NULL: only that of the sweep */
 };
 
@@ -73,8 +72,8 @@ int results_table(struct cli *cli, const struct report_about *about,
 int results_show(struct cli *cli, const struct report_rows *rows,
 		 const struct results_form *form, struct error *err);
 
-/* Print the rows, and judge them. client: of the logs and of other sweeps;
- * NULL: there are none. *about gets the baseline. 1: a requirement is not met.
+/* Print the rows, and judge them. client: of the logs; NULL: there is
+ * none. 1: a requirement is not met.
  */
 int results_print(struct cli *cli, struct client *client,
 		  struct report_about *about, struct report_rows *rows,

@@ -357,8 +357,10 @@ static int print_answer(struct cli *cli, const struct answer *answer,
 
 static int show_command(struct cli *cli, struct error *err)
 {
+	owned(session_clear) struct session session = { 0 };
 	owned(answer_clear) struct answer answer = { 0 };
 	const char *kind = cli->args[0];
+	const char *id = cli->arg_count > 1 ? cli->args[1] : NULL;
 	struct message_query query = {
 		.what = !strcmp(kind, "node")    ? QUERY_NODE
 			: !strcmp(kind, "sweep") ? QUERY_SWEEP
@@ -366,16 +368,22 @@ static int show_command(struct cli *cli, struct error *err)
 						 : QUERY_NONE,
 	};
 
-	if (query.what == QUERY_NODE)
-		query.name = cli->args[1];
-	else if (query.what == QUERY_NONE)
+	if (query.what == QUERY_NONE)
 		return error_set(err, EINVAL,
 				 "show: '%.60s' is not valid here; expected "
 				 "sweep, job, node",
 				 kind);
-	else if (cli_id(cli->args[1], kind, &query.id, err) < 0)
+	if (query.what == QUERY_NODE && !id)
+		return error_set(err, EINVAL,
+				 "show: the name of the node is missing");
+	if (query.what == QUERY_NODE)
+		query.name = (char *)id;
+	else if (id && cli_id(id, kind, &query.id, err) < 0)
 		return -1;
-	if (session_query(cli, &query, &answer, err) < 0)
+	if (session_open(&session, cli, err) < 0 ||
+	    (query.what == QUERY_JOB && !id &&
+	     session_job(&session, NULL, &query.id, err) < 0) ||
+	    client_query(session.client, &query, &answer, err) < 0)
 		return -1;
 	return cli_format(cli, "json") ? cli_print_answer(cli, &answer, err)
 				       : print_answer(cli, &answer, kind, err);
@@ -392,8 +400,8 @@ static const struct option_rule rules[] = {
 
 const struct command command_show = {
 	.name = "show",
-	.args = "KIND ID",
-	.min_args = 2,
+	.args = "KIND [ID]",
+	.min_args = 1,
 	.max_args = 2,
 	.connects = true,
 	.rules = rules,
@@ -401,6 +409,8 @@ const struct command command_show = {
 	.summary = "show a sweep, job or node",
 	.help =
 		"KIND is sweep, job or node. The ID of a node is its name. "
+		  "Without ID, the last sweep, or the same job as regatta "
+		  "logs. "
 		  "For a job, it prints one screen; --all and --format json "
 		  "print everything.",
 	.example = "regatta show job 17",

@@ -196,17 +196,19 @@ static void job_stacks_print(struct cli *cli, const cJSON *all)
 	}
 }
 
-static int job_stacks_show(struct cli *cli, uint64_t id, struct error *err)
+static int stacks_command(struct cli *cli, struct error *err)
 {
 	owned(session_clear) struct session session = { 0 };
 	owned(answer_clear) struct answer answer = { 0 };
 	owned(stacks_free) struct stacks *stacks = stacks_new(err);
 	owned(cJSON_Delete) cJSON *all = NULL;
-	struct message_query query = { .what = QUERY_JOB, .id = id };
+	struct message_query query = { .what = QUERY_JOB };
 	struct asking asking = { .cli = cli, .stacks = stacks };
 	bool runs;
 
 	if (!stacks || session_open(&session, cli, err) < 0 ||
+	    session_job(&session, cli->arg_count ? cli->args[0] : NULL,
+			&query.id, err) < 0 ||
 	    client_query(session.client, &query, &answer, err) < 0)
 		return -1;
 	asking.client = session.client;
@@ -218,18 +220,8 @@ static int job_stacks_show(struct cli *cli, uint64_t id, struct error *err)
 	if (!all)
 		return error_nomem(err, "stacks");
 	if (cli_format(cli, "json"))
-		return cli_print_json(cli, all, err);
+		return cli_print_json(cli, all, err) < 0 ? -1 : EXIT_GOOD;
 	job_stacks_print(cli, all);
-	return 0;
-}
-
-static int stacks_command(struct cli *cli, struct error *err)
-{
-	uint64_t id;
-
-	if (cli_id(cli->args[0], "job", &id, err) < 0 ||
-	    job_stacks_show(cli, id, err) < 0)
-		return -1;
 	return EXIT_GOOD;
 }
 
@@ -242,14 +234,13 @@ static const struct option_rule rules[] = {
 
 const struct command command_stacks = {
 	.name = "stacks",
-	.args = "JOB",
-	.min_args = 1,
+	.args = "[JOB]",
 	.max_args = 1,
 	.connects = true,
 	.rules = rules,
 	.summary = "show what all ranks of a job do",
 	.help =
-		"Ranks that do the same are shown as one group. If one rank "
+		"Without a job, of the same as regatta logs. Ranks that do the same are shown as one group. If one rank "
 		  "differs, it is named as the rank that the others wait for. "
 		  "The job continues. For a job that was ended because it "
 		  "hung, it shows the state at that time.",
