@@ -18,6 +18,7 @@ static void causes_forget(struct causes *causes)
 	causes->unfinished = NULL;
 	causes->frame = causes->raised = 0;
 	causes->progress = causes->alive = causes->gave_up = 0;
+	causes->grown = 0;
 	causes->aside = causes->first_cause = 0;
 	causes->ended = false;
 	process_ends_init(&causes->ends);
@@ -241,6 +242,7 @@ static int take_cause(struct causes *causes, const struct failure_hit *hit,
 		.meaning = hit->meaning,
 		.progress = causes->progress,
 		.alive = causes->alive,
+		.grown = causes->grown,
 		.local_rank = hit_number(hit, GROUP_LOCAL_RANK, END_UNKNOWN),
 		.exit_code = (int32_t)hit_number(hit, GROUP_EXIT_CODE,
 						 END_CODE_UNKNOWN),
@@ -445,8 +447,23 @@ static bool causes_set_aside(struct causes *causes, const struct clean *line,
 	return ends;
 }
 
-/* Progress before the first cause does not count. A bar is drawn once more at
- * its end.
+/* Do the larger numbers only count processes or devices? */
+static bool causes_counts_ranks(struct causes *causes, const struct clean *line)
+{
+	static const char *const names[] = { "rank", "Rank",  "node", "Node",
+					     "work", "Work",  "proc", "Proc",
+					     "PID",  "pid",   "GPU",  "gpu",
+					     "NPU",  "evice", "card", "hread",
+					     "host", "hard" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (line_has_text(causes, line, names[i]))
+			return true;
+	return false;
+}
+
+/* Count a line that is a sign of life. Progress before the first cause does not
+ * count; a bar is drawn once more at its end.
  */
 static bool causes_goes_on(struct causes *causes, const struct clean *line)
 {
@@ -455,16 +472,18 @@ static bool causes_goes_on(struct causes *causes, const struct clean *line)
 	uint64_t since = 0;
 	uint64_t times = repeated_lines_take(&causes->repeated, causes->number,
 					     line->text, line->size, &since);
+	bool grown = times && !bar && !causes_counts_ranks(causes, line);
 
 	if (!causes->count && !causes->gave_up)
 		return false;
-	if (!bar && (causes_find_hit(causes, FAILURE_PROGRESS, line, &hit) ||
-		     (times && since < causes->first_cause)))
+	if (grown ||
+	    (!bar && causes_find_hit(causes, FAILURE_PROGRESS, line, &hit)))
 		causes->progress++;
 	else if (!times && !causes_find_hit(causes, FAILURE_ALIVE, line, &hit))
 		return false;
 	/* The first line of a kind shows itself by the second. */
 	causes->alive += times == 1 && since > causes->first_cause ? 2 : 1;
+	causes->grown += grown;
 	return true;
 }
 

@@ -48,6 +48,7 @@ struct cause {
 	const struct failure_meaning *meaning; /* of the patterns */
 	uint64_t progress;  /* lines of progress before it, */
 	uint64_t alive;     /* with those of life */
+	uint64_t grown;     /* of them that repeat one with larger numbers */
 	int64_t local_rank; /* -1: unknown */
 	int32_t exit_code;  /* END_CODE_UNKNOWN: unknown */
 	char signal[12];    /* "": none */

@@ -31,6 +31,7 @@ struct causes {
 	uint64_t first_cause; /* its line */
 	uint64_t progress;    /* lines of it since the first cause */
 	uint64_t alive;       /* the same, with those of FAILURE_ALIVE */
+	uint64_t grown;       /* of them that repeat one with larger numbers */
 	uint64_t aside; /* the line that calls the next traceback harmless; 0 */
 	uint64_t frame; /* the last line with a frame; 0: none */
 	uint64_t raised;          /* the last line with an exception; 0: none */

@@ -9,7 +9,8 @@
  */
 #define SURVIVED_LINES 3
 #define OUTLIVED_LINES 10
-#define LAST_LINES 4 /* that a program ends with */
+#define OUTLIVED_STEPS 2 /* of lines that repeat one with larger numbers */
+#define LAST_LINES 4     /* that a program ends with */
 
 static const struct {
 	int number;
@@ -62,7 +63,8 @@ static bool survived(const struct causes *causes, const struct cause *cause,
 	    (lines || causes->number - cause->line_number > LAST_LINES))
 		return true;
 	if (cause->meaning->final)
-		return lines >= OUTLIVED_LINES;
+		return lines >= OUTLIVED_LINES ||
+		       causes->grown - cause->grown >= OUTLIVED_STEPS;
 	return (went_on && !failed) || lines >= SURVIVED_LINES;
 }
 

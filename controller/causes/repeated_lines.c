@@ -9,6 +9,7 @@ struct line_kind {
 	uint64_t words;
 	double first;  /* of its numbers; -1: it has none */
 	bool measures; /* it has a fraction or a share */
+	bool listed;
 };
 
 static bool has_digit_at(const char *text, size_t size, size_t at)
@@ -38,6 +39,10 @@ static size_t number_take(const char *text, size_t size, struct line_kind *kind)
 		}
 		at++;
 	}
+	/* "1. Size: 2.5 GB" is in a list of what is at this moment. */
+	if (at + 1 < size && kind->first < 0 &&
+	    (text[at] == '.' || text[at] == ')') && text[at + 1] == ' ')
+		kind->listed = true;
 	if (!plain || dots > 1)
 		return at;
 	if (kind->first < 0)
@@ -75,7 +80,7 @@ uint64_t repeated_lines_take(struct repeated_lines *repeated, uint64_t number,
 	struct repeated_kind *place = repeated->kinds;
 	bool grown;
 
-	if (kind.first < 0 || !kind.measures)
+	if (kind.first < 0 || !kind.measures || kind.listed)
 		return 0;
 	for (size_t i = 0; i < REPEATED_LINES; i++) {
 		struct repeated_kind *at = &repeated->kinds[i];

@@ -469,6 +469,31 @@ static const struct {
 	  TRACEBACK "    pear 1.5\n    pear 2.5\n    pear 3.5\n    pear 4.5\n"
 	  "KeyError: 'pear'\n",
 	  "error", -1, 8, "KeyError: 'pear'" },
+	{ "a list of what is there at this moment is no progress",
+	  TRACEBACK "OSError: no pears today\n  1. Size: 2.5 G\n"
+	  "  2. Size: 1.5 G\n  3. Size: 1.5 G\n  4. Size: 0.5 G\n",
+	  "error", -1, 4, "OSError: no pears today" },
+	{ "nor are the numbers of ranks",
+	  TRACEBACK "OSError: no pears today\nrank 1 waited 2.5 s\n"
+	  "rank 2 waited 2.5 s\n",
+	  "error", -1, 4, "OSError: no pears today" },
+	{ "steps after a signal that another program got",
+	  "pear[31]: segfault at 0 ip 00007f sp 00007f error 4\n"
+	  "plum 1 0.91\nplum 2 0.92\nplum 3 0.93\n",
+	  NULL, -1, -1, NULL },
+	{ "what a launcher began again",
+	  "[ERROR] failed (exitcode: -9) local_rank: 3 (pid: 4) of binary: p\n"
+	  "[default] Worker group FAILED. 2/3 attempts left; will restart "
+	  "worker group\nplum\n",
+	  NULL, -1, -1, NULL },
+	{ "what a program does without",
+	  TRACEBACK "ModuleNotFoundError: No module named 'pear'\n"
+	  "continuing without pears\n",
+	  NULL, -1, -1, NULL },
+	{ "a test that raises",
+	  TRACEBACK "ValueError: pear\nlast ... ok\n", NULL, -1, -1, NULL },
+	{ "words that begin like what a shell says",
+	  "Killed 3 old pears\n", NULL, -1, -1, NULL },
 	{ "another try after an error",
 	  "ERROR: orchard: connection reset by peer\nretry 1 of 3\nripe\n",
 	  NULL, -1, -1, NULL },
