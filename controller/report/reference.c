@@ -400,7 +400,7 @@ static void reference_put_values(struct writer *to, const struct lines *lines,
 			writer_raw(to, lines_phrase(lines, ", "));
 		same = same_rows(lines, value, arg, own, rows, sizeof(rows));
 		if (same == lines->count)
-			writer_raw(to, own);
+			writer_text(to, own);
 		else
 			writer_printf(to,
 				      same > 1 ? lines_phrase(lines,

@@ -280,12 +280,18 @@ static int csv_text(struct buffer *out, const char *text, struct error *err)
 
 	if (buffer_text(out, quote, err) < 0)
 		return -1;
-	for (size_t i = 0; text[i]; i++)
+	for (size_t i = 0, size; text[i]; i += size) {
+		const char *put;
+
+		size = writer_character(text + i, "\t\r\n", &put);
 		if ((csv_is_formula(text, i) &&
 		     buffer_text(out, "'", err) < 0) ||
-		    buffer_append(out, text[i] == '"' ? "\"\"" : &text[i],
-				  text[i] == '"' ? 2 : 1, err) < 0)
+		    (text[i] == '"' && buffer_text(out, "\"", err) < 0) ||
+		    buffer_append(out, put,
+				  put == text + i ? size : strlen(put),
+				  err) < 0)
 			return -1;
+	}
 	return buffer_text(out, quote, err);
 }
 

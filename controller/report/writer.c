@@ -9,6 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+size_t writer_character(const char *text, const char *kept, const char **shown)
+{
+	uint32_t code = 0;
+	size_t size = utf8_character(text, 4, &code);
+
+	*shown = text;
+	if ((code < 0x20 || code == 0x7f) && size && !strchr(kept, (int)code))
+		*shown = " ";
+	else if (!size || utf8_turns(code))
+		*shown = "\ufffd";
+	return size ? size : 1;
+}
+
 static int escape_html(struct buffer *out, const char *text, const char *kept,
 		       struct error *err)
 {
@@ -20,8 +33,7 @@ static int escape_html(struct buffer *out, const char *text, const char *kept,
 	while (*text) {
 		unsigned char c = (unsigned char)*text;
 		size_t plain = 0, size;
-		const char *put = text;
-		uint32_t code = c;
+		const char *put;
 
 		while (c >= 0x20 && c < 0x7f && !entities[c])
 			c = (unsigned char)text[++plain];
@@ -31,17 +43,13 @@ static int escape_html(struct buffer *out, const char *text, const char *kept,
 			text += plain;
 			continue;
 		}
-		size = utf8_character(text, strnlen(text, 4), &code);
+		size = writer_character(text, kept, &put);
 		if (c < 128 && entities[c])
 			put = entities[c];
-		else if ((c < 0x20 || c == 0x7f) && !strchr(kept, c))
-			put = " ";
-		else if (!size || utf8_turns(code))
-			put = "\ufffd";
 		if (buffer_append(out, put, put == text ? size : strlen(put),
 				  err) < 0)
 			return -1;
-		text += size ? size : 1;
+		text += size;
 	}
 	return 0;
 }
@@ -69,14 +77,15 @@ static bool is_markup(const char *text, size_t i)
 
 int markdown_text(struct buffer *out, const char *text, struct error *err)
 {
-	for (size_t i = 0; text[i]; i++) {
-		char c = text[i];
+	for (size_t i = 0, size; text[i]; i += size) {
+		const char *put;
 
-		if ((unsigned char)c < 0x20 || c == 0x7f)
-			c = ' ';
+		size = writer_character(text + i, "", &put);
 		if (is_markup(text, i) && buffer_append(out, "\\", 1, err) < 0)
 			return -1;
-		if (buffer_append(out, &c, 1, err) < 0)
+		if (buffer_append(out, put,
+				  put == text + i ? size : strlen(put),
+				  err) < 0)
 			return -1;
 	}
 	return 0;

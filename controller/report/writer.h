@@ -18,9 +18,12 @@
 /* Append the text escaped: it cannot add a tag, a line or a column. */
 typedef int escape_fn(struct buffer *out, const char *text, struct error *err);
 
-/* Control characters become blanks. Invalid UTF-8 and characters that change
- * the text direction (utf8_turns()) become U+FFFD.
+/* What each of them writes for the character at text: a blank for a control
+ * character that is not kept, U+FFFD for invalid UTF-8 and for what changes the
+ * text direction (utf8_turns()), else text itself. Returns its bytes there.
  */
+size_t writer_character(const char *text, const char *kept, const char **shown);
+
 escape_fn html_text;
 /* The same for <pre>: line ends and tabs stay. */
 escape_fn html_lines;
