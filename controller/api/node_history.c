@@ -86,7 +86,7 @@ static bool cell_is_of(const char *cell, const char *node)
 	return false;
 }
 
-static int note_cell(const struct job_row *row, void *arg)
+static int note_node_cell(const struct job_row *row, void *arg)
 {
 	struct node_cells *cells = arg;
 
@@ -211,7 +211,7 @@ int node_history_tests(const struct api *api, struct node_info *to,
 		       struct error *err)
 {
 	struct node_cells cells = { .node = to->name, .err = err };
-	int rc = store_last_runs(api->store, LAST_RUNS, note_cell, &cells, err);
+	int rc = store_last_runs(api->store, LAST_RUNS, note_node_cell, &cells, err);
 
 	for (size_t i = 0; rc == 0 && i < cells.keys.count; i++)
 		rc = cell_add(api, cells.keys.items[i], to, err);

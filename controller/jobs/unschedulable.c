@@ -2,20 +2,46 @@
  */
 #include "controller/jobs/unschedulable.h"
 
-#include <stdio.h>
+#include "protocol/base/strings.h"
+#include "protocol/message/result.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* " accepted since 2030-01-31 22:00 UTC and labels rack=a" */
+static void shape_labels(const char *labels, char *text, size_t size)
+{
+	const char *rest = labels ? labels : "";
+	char since[40];
+	struct tm tm;
+	time_t time;
+
+	text[0] = 0;
+	if (!strncmp(rest, ACCEPTED_LABEL "=", sizeof(ACCEPTED_LABEL))) {
+		time = strtoll(rest + sizeof(ACCEPTED_LABEL), (char **)&rest,
+			       10);
+		if (gmtime_r(&time, &tm) &&
+		    strftime(since, sizeof(since), "%Y-%m-%d %H:%M UTC", &tm))
+			text_append(text, size, " accepted since %s", since);
+		rest += *rest == ',';
+	}
+	if (*rest)
+		text_append(text, size, " and labels %.100s", rest);
+}
 
 static void shape_describe(const struct shape *shape, char *text, size_t size)
 {
-	char devices[40] = "";
+	char devices[40] = "", labels[180];
 
+	shape_labels(shape->labels, labels, sizeof(labels));
 	if (shape->devices)
 		snprintf(devices, sizeof(devices), " with %u device%s",
 			 shape->devices, shape->devices > 1 ? "s" : "");
-	snprintf(text, size, "%u node%s of %s%s%s%s%s%.100s", shape->nodes,
+	snprintf(text, size, "%u node%s of %s%s%s%s%s", shape->nodes,
 		 shape->nodes > 1 ? "s" : "", shape->vendor,
 		 shape->chip ? " " : "", shape->chip ? shape->chip : "",
-		 devices, shape->labels ? " and labels " : "",
-		 shape->labels ? shape->labels : "");
+		 devices, labels);
 }
 
 enum unschedulable unschedulable_of(const struct slot *slots, size_t count,

@@ -189,7 +189,7 @@ static bool text_names(const char *text, const char *node)
 }
 
 /* The node that a failure counts against; NULL: none. */
-static const char *failed_node(const struct open_job *of, const char *text)
+static const char *lemon_node(const struct open_job *of, const char *text)
 {
 	const char *found = NULL;
 
@@ -219,7 +219,7 @@ static void attempt_fail(struct lemons *lemons, const struct event_row *event,
 	enum failure failure =
 		failure_from(json_get_text_or_empty(data, "failure"));
 	const char *name =
-		of ? failed_node(of, json_get_text_or_empty(data, "text"))
+		of ? lemon_node(of, json_get_text_or_empty(data, "text"))
 		   : NULL;
 	struct tally *tally = name ? tally_find(lemons, name) : NULL;
 
