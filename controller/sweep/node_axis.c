@@ -8,7 +8,8 @@
  *	scale	{nodes: 1}, {nodes: 16}
  *	[n3]	{node: n3, nodes: 1}
  *
- * The names are in the file, {each: [n1, n2]}, or those of the site.
+ * The names are in the file, {each: [n1, n2]}, or those of the site. Where the
+ * vendor of a node is known, the cell is of it, unless the sweep wants others.
  */
 #include "controller/sweep/sweep_internal.h"
 
@@ -90,12 +91,27 @@ static int axis_of_site(const struct sweep *sweep, enum node_axis axis,
 	return 0;
 }
 
-static int axis_of_names(const struct value *list, enum node_axis axis,
-			 struct buffer *text, struct error *err)
+/* The vendor of a node of the site, "n1" or the first of "n1+n2"; NULL: not
+ * known.
+ */
+static const char *site_vendor(const struct sweep_site *site, const char *names)
+{
+	size_t length = strcspn(names, "+");
+
+	for (size_t i = 0; site && i < site->count; i++)
+		if (!strncmp(site->nodes[i].name, names, length) &&
+		    !site->nodes[i].name[length])
+			return site->nodes[i].vendor;
+	return NULL;
+}
+
+static int axis_of_names(const struct sweep *sweep, const struct value *list,
+			 enum node_axis axis, struct buffer *text,
+			 struct error *err)
 {
 	for (size_t i = 0; i < value_count(list); i++) {
 		const struct value *item = value_at(list, i);
-		const char *names;
+		const char *names, *vendor;
 
 		if (value_string(item, 200, &names, err) < 0)
 			return -1;
@@ -106,7 +122,10 @@ static int axis_of_names(const struct value *list, enum node_axis axis,
 					     axis == AXIS_PAIRS
 						     ? "two nodes, n1+n2"
 						     : "the name of a node");
-		if (axis_put(text, names, NULL, NULL,
+		vendor = site_vendor(sweep->site, names);
+		if (vendor && !axis_wants(sweep, vendor))
+			continue;
+		if (axis_put(text, names, NULL, vendor,
 			     axis == AXIS_PAIRS ? 2 : 1, err) < 0)
 			return -1;
 	}
@@ -189,7 +208,7 @@ static int axis_text(const struct sweep *sweep, const struct value *nodes,
 	     key && axis < AXIS_SCALE && strcmp(axis_names[axis], key) != 0;)
 		axis++;
 	return axis == AXIS_SCALE ? axis_of_scale(sweep, list, text, err)
-				  : axis_of_names(list, axis, text, err);
+				  : axis_of_names(sweep, list, axis, text, err);
 }
 
 const struct value *node_axis_read(struct sweep *sweep,

@@ -94,6 +94,20 @@ static int measured_row_add(struct measuring *of, struct measured_row **list,
 	return 0;
 }
 
+/* A metric "device2_fp32_tflops" is a value of a device. */
+static int measured_metric(struct measuring *of, const char *name, double value)
+{
+	unsigned int device;
+	char unit[200];
+	int length = 0;
+
+	if (sscanf(name, "device%3u_%n", &device, &length) != 1 || !length ||
+	    !name[length])
+		return measured_value(of, of->unit, name, value);
+	snprintf(unit, sizeof(unit), "%s device %u", of->unit, device);
+	return measured_value(of, unit, name + length, value);
+}
+
 static int measured_add_devices(struct measuring *of,
 				const struct usage_summary *usage)
 {
@@ -151,8 +165,8 @@ static int measured_add_row(struct measuring *of, const struct report_row *row)
 				   : row_rate(row).value) < 0)
 		return -1;
 	for (size_t i = 0; i < result->metrics_count; i++)
-		if (measured_value(of, of->unit, result->metrics[i].name,
-				   result->metrics[i].number) < 0)
+		if (measured_metric(of, result->metrics[i].name,
+				    result->metrics[i].number) < 0)
 			return -1;
 	return measured_add_devices(of, result->usage) < 0
 		       ? -1
@@ -185,7 +199,7 @@ static void row_unit(const struct report_row *row, char *to, size_t size)
 			    from->nodes.items[i]);
 }
 
-/* The words of its cell, but for the node. */
+/* The words of its cell, but for the node and its vendor. */
 static void row_test(const struct report_row *row, char test[LABEL_SIZE])
 {
 	const char *name = row_cell(row), *word;
@@ -193,7 +207,8 @@ static void row_test(const struct report_row *row, char test[LABEL_SIZE])
 
 	test[0] = 0;
 	while ((length = labels_next(&name, &word)) > 0)
-		if (strncmp(word, "node=", 5) != 0 && strchr(word, '='))
+		if (strncmp(word, "node=", 5) != 0 &&
+		    strncmp(word, "vendor=", 7) != 0 && strchr(word, '='))
 			text_append(test, LABEL_SIZE, "%s%.*s",
 				    *test ? " " : "", (int)length, word);
 }

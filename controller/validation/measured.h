@@ -2,8 +2,9 @@
  *
  * A row is of the nodes that its cell names (`node`), else of those it ran on;
  * its peers are rows of nodes with the same hardware and driver. Its rate, each
- * metric and the clock of each device are a value of a test; repeats of a cell
- * are one value, their mean.
+ * metric and the clock of each device are a value of a test, and a metric
+ * "device2_NAME" is one of its device 2; repeats of a cell are one value, their
+ * mean.
  */
 #ifndef CONTROLLER_VALIDATION_MEASURED_H
 #define CONTROLLER_VALIDATION_MEASURED_H

@@ -258,6 +258,39 @@ is "$(cli sweeps --format json | jq '.sweeps | length')" $((sweeps + 1)) \
 	"within max_age nothing is measured again"
 wait_for '[[ $(jobs_get "$(<"$BED/again")" ".[0].state") == completed ]]' 60
 
+# A gang waits until enough of its kind are accepted, and takes no other; what was
+# accepted too long ago is measured again.
+labels_set() # NODES LABEL...
+{
+	local node
+
+	for node in $1; do
+		cli node label "$node" "${@:2}" >/dev/null 2>&1
+	done
+}
+
+now=$(date +%s)
+labels_set "n1 n2 n3 n$NODES" accepted- rejected="$now"
+sed -e 's/^sweep: .*/sweep: gang/' -e 's/^nodes: .*/nodes: 2/' "$BED/after.yaml" \
+	>"$BED/gang.yaml"
+for ((i = 4; i < NODES; i++)); do
+	labels_set "n$i" accepted- rejected="$now"
+done
+gang=$(on_switch timeout -k 5 100 regatta submit "$BED/gang.yaml" 2>"$BED/words")
+like "$(jobs_get "$gang" '.[0].waits')" \
+	"^needs 2 nodes of cpu accepted since 20[0-9-]+ [0-9:]+ UTC; 0 are known" \
+	"a gang without accepted nodes waits for them"
+labels_set "n2 n3" rejected- accepted="$now"
+ok 'wait_for "[[ \$(jobs_get $gang .[0].state) == completed ]]" 60' "then it runs"
+is "$(cli report "$gang" --format json | jq -rc '.rows[0].provenance.nodes | sort')" \
+	'["n2","n3"]' "on these, not on those that failed"
+labels_set "n1 n2 n3" rejected- accepted=$((now - 7200))
+sweeps=$(cli sweeps --format json | jq '.sweeps | length')
+old=$(on_switch timeout -k 5 200 regatta submit "$BED/after.yaml" 2>"$BED/words")
+ok '(($(cli sweeps --format json | jq ".sweeps | length") >= sweeps + 2))' \
+	"what was accepted longer ago than max_age is measured again"
+cli cancel sweep "$old" >/dev/null 2>&1
+
 # ---- pairs ----------------------------------------------------------------
 
 if ((${REGATTA_LONG:-0})); then

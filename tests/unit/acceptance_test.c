@@ -113,9 +113,38 @@ static void test_verdicts(void)
 	   "JUnit has all, escaped");
 }
 
+/* Nine nodes with two devices, of which the second of n3 is slow. */
+static void test_devices(void)
+{
+	owned(report_rows_clear) struct report_rows rows = { 0 };
+	owned(measured_clear) struct measured first = { 0 };
+	owned(acceptance_clear) struct acceptance once = { 0 };
+	char text[4000] = "[";
+
+	for (int i = 1; i <= NODES; i++)
+		text_append(text, sizeof(text),
+			    "%s{\"cell\":\"node=n%d\",\"state\":\"completed\","
+			    "\"values\":{\"node\":\"n%d\"},\"result\":{"
+			    "\"metrics\":{\"device0_bf16_tflops\":%d,"
+			    "\"device1_bf16_tflops\":%d,\"device1_\":1,"
+			    "\"devices\":2}}}",
+			    text[1] ? "," : "", i, i, 700 + i,
+			    i == 3 ? 500 : 710 - i);
+	text_append(text, sizeof(text), "]");
+	rows = rows_of_text(text);
+	measured_add(&first, &rows, false, NULL);
+	peers_judge(first.values, first.values_count, NULL);
+	acceptance_add(&once, &first, NULL, NULL);
+	unit_is(&once, "n3 device 1", VERDICT_SUSPECT, "bf16_tflops: 500");
+	ok(unit_named(&once, "n3") && !unit_named(&once, "n3 device 0") &&
+		   !unit_named(&once, "n1 device 1"),
+	   "good ones are not told");
+}
+
 int main(void)
 {
-	tap_begin(20);
+	tap_begin(24);
 	test_verdicts();
+	test_devices();
 	return tap_done();
 }

@@ -86,6 +86,12 @@ static void test_node_sets(void)
 		  "nodes=1 - 1 cpu; nodes=2 - 2 cpu; nodes=3 - 3 cpu");
 	nodes_are("{each: [n7, n1]}\nlabels: [rack=a]", NULL,
 		  "node=n7 rack=a,node=n7 1 cpu; node=n1 rack=a,node=n1 1 cpu");
+	nodes_are("{each: [a1, n1, n9]}", &site,
+		  "node=a1 vendor=ascend node=a1 1 ascend; "
+		  "node=n1 vendor=cpu node=n1 1 cpu; "
+		  "node=n9 vendor=cpu node=n9 1 cpu");
+	nodes_are("{each: [a1, n1]}\nvendor: cpu", &site,
+		  "node=n1 node=n1 1 cpu");
 	nodes_are("{pairs: [n1+n3]}", NULL, "node=n1+n3 node=n1+n3 2 cpu");
 	nodes_are("each", NULL, "s - 1 cpu");
 	nodes_are("[n7, n1]", NULL, "node=n7+n1 node=n7+n1 2 cpu");

@@ -143,7 +143,7 @@ static int validate_command(struct cli *cli, struct error *err)
 	if (given->again && token_seconds(given->again, &of.again_s, err) < 0)
 		return error_prefix(err, "--again");
 	of.client = client = cli_connect(cli, err);
-	if (!client || validation_choose(&of, given->nodes, err) < 0 ||
+	if (!client || validation_choose(&of, word, given->nodes, err) < 0 ||
 	    validation_run(&of, word, given->tournament, err) < 0 ||
 	    print_verdicts(&of, err) < 0 ||
 	    verdict_files_write(&of, given, err) < 0 ||
@@ -184,7 +184,7 @@ static const struct option_rule rules[] = {
 
 const struct command command_validate = {
 	.name = "validate",
-	.args = "[quick|pairs|soak|full|SET]",
+	.args = "[quick|pairs|soak|devices|tools|network|full|SET]",
 	.max_args = 1,
 	.connects = true,
 	.rules = rules,
@@ -192,8 +192,9 @@ const struct command command_validate = {
 	.summary = "measure nodes and links, and judge them by their peers",
 	.help =
 		"quick measures all nodes side by side, pairs each node with "
-		  "others in at most five rounds, soak at full power, full all "
-		  "pairs, too. SET is a sweep file with nodes: each or pairs. "
+		  "others in at most five rounds, soak at full power, devices "
+		  "each accelerator, tools and network use well-kept tools, full "
+		  "all pairs, too. SET is a sweep file with nodes: each or pairs. "
 		  "The exit status is 1 if a node, device or link is bad.",
 	.example = "regatta validate quick --drain",
 	.fn = validate_command,

@@ -23,6 +23,7 @@ void validation_clear(struct validation *of)
 	acceptance_clear(&of->acceptance);
 	pairs_clear(&of->pairs);
 	strings_clear(&of->names);
+	strings_clear(&of->vendors);
 }
 
 /* Which nodes. */
@@ -48,6 +49,11 @@ static const char *node_refuses(const struct node_info *node)
 					 : NULL;
 }
 
+static const char *node_vendor(const struct node_info *node)
+{
+	return node->vendor ? node->vendor : "";
+}
+
 int validation_take(struct validation *of, const struct node_info *node,
 		    struct error *err)
 {
@@ -57,37 +63,12 @@ int validation_take(struct validation *of, const struct node_info *node,
 		return strings_printf(&of->acceptance.notes, err,
 				      "%s is %s: not measured", node->name,
 				      why);
+	if (!strings_has(&of->vendors, node_vendor(node)) &&
+	    strings_add(&of->vendors, node_vendor(node), err) < 0)
+		return -1;
 	return strings_add(&of->names, node->name, err) < 0
 		       ? -1
 		       : acceptance_add_node(&of->acceptance, node->name, err);
-}
-
-static int strings_compare(const void *a, const void *b)
-{
-	return strverscmp(*(char *const *)a, *(char *const *)b);
-}
-
-int validation_choose(struct validation *of, const char *names,
-		      struct error *err)
-{
-	owned(rows_clear) struct rows rows = { 0 };
-
-	if (client_rows(of->client, QUERY_NODES, 0, NULL, &rows, err) < 0)
-		return -1;
-	for (size_t i = 0; i < rows.count; i++) {
-		const struct node_info *node = rows_at(&rows, i);
-
-		if ((!names || named_in(names, node->name)) &&
-		    validation_take(of, node, err) < 0)
-			return -1;
-	}
-	if (!of->names.count)
-		return error_set(err, EINVAL,
-				 "no node to measure; regatta nodes lists "
-				 "them");
-	qsort(of->names.items, of->names.count, sizeof(char *),
-	      strings_compare);
-	return 0;
 }
 
 /* One sweep: the set on some nodes. */
@@ -341,6 +322,11 @@ static int validate_pairs(struct validation *of, bool tournament,
 	owned(measured_clear) struct measured all = { 0 };
 	size_t from = 0;
 
+	if (of->vendors.count > 1)
+		return error_set(err, EINVAL,
+				 "nodes of %s and %s do not make pairs; choose "
+				 "those of one vendor with --nodes",
+				 of->vendors.items[0], of->vendors.items[1]);
 	if (of->names.count < 2)
 		return error_set(err, EINVAL,
 				 "pairs of one node are not valid here; "
@@ -380,41 +366,98 @@ static int set_find(struct validation *of, const char *word, struct error *err)
 	if (length >= (int)sizeof(of->file) || stat(of->file, &st))
 		return error_set(err, ENOENT,
 				 "'%.80s' is not valid here; expected quick, "
-				 "pairs, soak, full, or the file of a set "
-				 "(no %.100s)",
+				 "pairs, soak, devices, tools, network, full, "
+				 "or the file of a set (no %.100s)",
 				 word, of->file);
 	return 0;
 }
 
-/* Does the set measure pairs of nodes? -1: neither pairs nor each node. */
-static int set_is_pairs(const struct validation *of, struct error *err)
+static struct document *set_read(struct validation *of, const char *word,
+				 struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
-	owned(document_free) struct document *document = NULL;
-	const char *nodes;
 
 	buffer_init(&text, INPUT_MAX);
-	if (file_read_any(of->file, &text, err) < 0)
-		return -1;
-	document = document_parse(text.data, text.size, of->file, NULL, err);
+	if (set_find(of, word, err) < 0 ||
+	    file_read_any(of->file, &text, err) < 0)
+		return NULL;
+	return document_parse(text.data, text.size, of->file, NULL, err);
+}
+
+/* Does the set measure pairs of nodes? -1: neither pairs nor each node. */
+static int set_is_pairs(struct validation *of, const char *word,
+			struct error *err)
+{
+	owned(document_free) struct document *document =
+		set_read(of, word, err);
+	const struct value *nodes;
+
 	if (!document)
 		return -1;
-	nodes = value_get(document_root(document), "nodes")
-			? value_text(
-				  value_get(document_root(document), "nodes"))
-			: "";
-	if (!strcmp(nodes, "pairs") || !strcmp(nodes, "each"))
-		return !strcmp(nodes, "pairs");
+	nodes = value_get(document_root(document), "nodes");
+	if (nodes && (!strcmp(value_text(nodes), "pairs") ||
+		      !strcmp(value_text(nodes), "each")))
+		return !strcmp(value_text(nodes), "pairs");
 	return error_set(err, EINVAL,
 			 "%s: nodes: expected each or pairs in a set for "
 			 "validation",
 			 of->file);
 }
 
+static int strings_compare(const void *a, const void *b)
+{
+	return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* A set that names a vendor measures its nodes only. */
+static int set_vendor(struct validation *of, const char *set,
+		      char vendor[KEY_NAME_SIZE], struct error *err)
+{
+	owned(document_free) struct document *document = NULL;
+	const struct value *wanted;
+
+	vendor[0] = 0;
+	if (!strcmp(set, "full"))
+		return 0;
+	document = set_read(of, set, err);
+	if (!document)
+		return -1;
+	wanted = value_get(document_root(document), "vendor");
+	snprintf(vendor, KEY_NAME_SIZE, "%s", wanted ? value_text(wanted) : "");
+	return 0;
+}
+
+int validation_choose(struct validation *of, const char *set, const char *names,
+		      struct error *err)
+{
+	owned(rows_clear) struct rows rows = { 0 };
+	char vendor[KEY_NAME_SIZE];
+
+	if (set_vendor(of, set, vendor, err) < 0)
+		return -1;
+	if (client_rows(of->client, QUERY_NODES, 0, NULL, &rows, err) < 0)
+		return -1;
+	for (size_t i = 0; i < rows.count; i++) {
+		const struct node_info *node = rows_at(&rows, i);
+
+		if ((!names || named_in(names, node->name)) &&
+		    (!*vendor || !strcmp(node_vendor(node), vendor)) &&
+		    validation_take(of, node, err) < 0)
+			return -1;
+	}
+	if (!of->names.count)
+		return error_set(err, EINVAL,
+				 "no node to measure; regatta nodes lists "
+				 "them");
+	qsort(of->names.items, of->names.count, sizeof(char *),
+	      strings_compare);
+	return 0;
+}
+
 static int validate_set(struct validation *of, const char *word,
 			bool tournament, struct error *err)
 {
-	int pairs = set_find(of, word, err) < 0 ? -1 : set_is_pairs(of, err);
+	int pairs = set_is_pairs(of, word, err);
 
 	if (pairs < 0)
 		return -1;

@@ -15,9 +15,10 @@ struct validation {
 	struct cli *cli;
 	struct client *client; /* borrowed */
 	uint32_t again_s;
-	char file[PATH_MAX];  /* of the set */
-	int64_t measured_s;   /* when the last sweep ended */
-	struct strings names; /* of the nodes */
+	char file[PATH_MAX];    /* of the set */
+	int64_t measured_s;     /* when the last sweep ended */
+	struct strings names;   /* of the nodes */
+	struct strings vendors; /* of them, each once */
 	struct pairs pairs;
 	struct acceptance acceptance;
 };
@@ -28,10 +29,10 @@ OWNED_VALUE(struct validation, validation_clear)
 int validation_take(struct validation *of, const struct node_info *node,
 		    struct error *err);
 
-/* Add all nodes that are named, "n1,n2"; NULL: all that there are. EINVAL: none
- * takes a job.
+/* Add all nodes that are named, "n1,n2"; NULL: all that there are; of a set
+ * that names a vendor, those of this vendor. EINVAL: none takes a job.
  */
-int validation_choose(struct validation *of, const char *names,
+int validation_choose(struct validation *of, const char *set, const char *names,
 		      struct error *err);
 
 /* Run a set on the nodes: quick, pairs, soak, full, or the file of one.
