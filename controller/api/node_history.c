@@ -211,7 +211,8 @@ int node_history_tests(const struct api *api, struct node_info *to,
 		       struct error *err)
 {
 	struct node_cells cells = { .node = to->name, .err = err };
-	int rc = store_last_runs(api->store, LAST_RUNS, note_node_cell, &cells, err);
+	int rc = store_last_runs(api->store, LAST_RUNS, note_node_cell, &cells,
+				 err);
 
 	for (size_t i = 0; rc == 0 && i < cells.keys.count; i++)
 		rc = cell_add(api, cells.keys.items[i], to, err);

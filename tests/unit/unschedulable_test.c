@@ -26,8 +26,8 @@ int main(void)
 	says("accepted=1893456000",
 	     "needs 1 node of cpu accepted since 2030-01-01 00:00 UTC; 0 are "
 	     "known");
-	says("accepted=1893456000,rack=a",
-	     "needs 1 node of cpu accepted since 2030-01-01 00:00 UTC and labels "
-	     "rack=a; 0 are known");
+	says("accepted=1893456000,rack=a", "needs 1 node of cpu accepted since "
+					   "2030-01-01 00:00 UTC and labels "
+					   "rack=a; 0 are known");
 	return tap_done();
 }
