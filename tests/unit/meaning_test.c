@@ -96,6 +96,8 @@ static const struct {
 	  1, 50, { 2.5, NONE, NONE, NONE, NONE, NONE } },
 	{ "a unit of a name that is unknown", "step 5 loss 2.5 reserved 50.5 GB tgs: 2700\n",
 	  1, 5, { 2.5, NONE, NONE, NONE, 2700, NONE } },
+	{ "a unit without a name", "step 5 loss 2.5 | 512.5 ms | 2,700 tok/s\n",
+	  1, 5, { 2.5, NONE, 2700, NONE, NONE, NONE } },
 	{ "an object with a line for each member", "{\n  \"global_step\": 20,\n  \"history\": [\n    {\n      \"loss\": 2.5,\n      \"step\": 10\n    },\n    {\n      \"loss\": 2.25,\n      \"step\": 20\n    }\n  ]\n}\n",
 	  2, 20, { 2.25, NONE, NONE, NONE, NONE, NONE } },
 	{ "an object in an object", "{\n  \"step\": 10,\n  \"train\": {\n    \"loss\": 2.5\n  }\n}\n",

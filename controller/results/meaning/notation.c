@@ -315,8 +315,10 @@ static size_t unit_read(struct notation *notation, const char *text,
 		item->unit = unit;
 		return n;
 	}
-	/* "reserved: 50 GB tgs: 2700"; "min" may begin a name. */
-	if (blank && !item->quantity.known && !item->quantity.empty &&
+	/* "reserved: 50 GB tgs: 2700", "512 ms | 51200 tok/s"; "min" may begin
+	 * a name.
+	 */
+	if (blank && !item->quantity.known &&
 	    (unit.kind == QUANTITY_MEBIBYTES ||
 	     (unit.kind == QUANTITY_SECONDS && unit.factor <= 1)))
 		return n;
