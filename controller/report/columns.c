@@ -140,12 +140,14 @@ void columns_choose(const struct report_rows *rows, bool labelled,
 	}
 }
 
-static const char *column_write_state(const struct report_row *row,
+static const char *column_write_state(const struct columns *columns,
+				      const struct report_row *row,
 				      char text[COLUMN_TEXT])
 {
 	const char *state = row->info.state, *failure = row_failure(row);
 
-	snprintf(text, COLUMN_TEXT, "%s%s%s", state ? state : "-",
+	snprintf(text, COLUMN_TEXT, "%s%s%s",
+		 state ? phrase(columns->language, state) : "-",
 		 failure ? ": " : "", failure ? failure : "");
 	return text;
 }
@@ -308,7 +310,7 @@ const char *column_text(const struct columns *columns, size_t column,
 	if (!figure)
 		return metric_text(row, columns->metrics[column], text);
 	if (figure_is_state(figure))
-		return column_write_state(row, text);
+		return column_write_state(columns, row, text);
 	if (column_write_says(columns, figure, row, number))
 		return column_copy_text(number, text);
 	datum = figure_datum(figure, row);
