@@ -63,6 +63,16 @@ static int expect_steps(const struct cell_texts *texts, const char *name,
 		       : value_u32(value, 1, UINT32_MAX, steps, err);
 }
 
+/* Also steps that no text uses are a number. */
+static int check_steps(const struct cell_texts *texts, struct error *err)
+{
+	int path = paths_find(texts->cells->paths, "steps");
+	const struct value *value = path < 0 ? NULL : texts->values[path];
+	uint32_t steps;
+
+	return value ? value_u32(value, 1, UINT32_MAX, &steps, err) : 0;
+}
+
 /* interpolate_lookup_fn */
 static int cell_text_look_up(void *arg, const char *name, struct buffer *out,
 			     struct error *err)
@@ -615,7 +625,8 @@ int container_read(struct cells *cells, const struct value *const *values,
 	const struct cell_texts *texts = &filling;
 	struct container_spec *container = &cell->spec.container;
 
-	if (container_read_image(texts, cell, err) < 0 ||
+	if (check_steps(texts, err) < 0 ||
+	    container_read_image(texts, cell, err) < 0 ||
 	    read_command(texts, KEY_COMMAND, &container->argv, err) < 0 ||
 	    read_command(texts, KEY_PREPARE, &container->prepare, err) < 0 ||
 	    cell_read_env(texts, &container->env, err) < 0 ||

@@ -410,9 +410,9 @@ static const struct {
 	  "  - {user: b, after: {user: a}}\n",
 	  "f:1: after: the cells depend on each other in a cycle: after "
 		  "user=b (line 4), after user=a (line 5)" },
-	{ "steps that are no number",
-	  "sweep: s\nimage: i\ncommand: ['${steps}']\nsteps: lots\n",
-	  "f:3: command[0]: ${steps}: f:4: steps: \"lots\" is not valid "
+	{ "steps that are no number, though nothing uses them",
+	  "sweep: s\nimage: i\ncommand: [x]\nsteps: lots\n",
+	  "f:4: steps: \"lots\" is not valid "
 		  "here; expected an integer from 1 to 4294967295" },
 	{ "more nodes than those of the cell before it",
 	  "sweep: s\nimage: i\ninclude:\n  - {user: a, nodes: 2}\n"
