@@ -316,6 +316,9 @@ static void cell_judge(const struct requirement *of,
 		judge_value(of, &own, to);
 	} else if (!baseline) {
 		judgement_say(to, JUDGED_UNKNOWN, "there is no baseline");
+	} else if (!baseline->count) {
+		judgement_say(to, JUDGED_UNKNOWN,
+			      "the baseline has no such cell");
 	} else {
 		other = runs_mean(of, baseline, &unit);
 		if (other.n)

@@ -187,7 +187,7 @@ static void test_baseline(void)
 	is(judge("rate >= 97% of baseline", THREE, NULL, 0),
 	   "cannot tell: there is no baseline", "without one");
 	is(judge("rate >= 97% of baseline", THREE, "[" RUN("y", 1, ) "]", 0),
-	   "cannot tell: the baseline has no such value",
+	   "cannot tell: the baseline has no such cell",
 	   "or with one that lacks the cell");
 }
 
