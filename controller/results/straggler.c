@@ -25,8 +25,7 @@ struct members {
 	struct member *list; /* of all devices */
 	size_t count;
 	struct usage_span span;
-	double least_w; /* that was read of any device */
-	double *room;   /* for the values of all members */
+	double *room; /* for the values of all members */
 };
 
 static const struct curve *curve_of(const struct usage_device *device,
@@ -91,19 +90,14 @@ static void member_take(struct members *members, const struct usage *of,
 			const struct usage_device *device)
 {
 	struct member *to = &members->list[members->count++];
-	const struct curve *power = curve_of(device, READING_POWER_W);
 
 	*to = (struct member){ .of = of,
 			       .device = device->index,
 			       .devices = 1 };
-	curve_slice(power, &members->span, to->power_w);
+	curve_slice(curve_of(device, READING_POWER_W), &members->span,
+		    to->power_w);
 	curve_slice(curve_of(device, READING_CLOCK_MHZ), &members->span,
 		    to->clock_mhz);
-	for (uint32_t i = 0; power && i < power->points; i++)
-		if (power->count[i])
-			members->least_w =
-				fmin(members->least_w,
-				     power->sum[i] / power->count[i]);
 }
 
 /* All devices, which are sorted by their nodes. ENOMEM. */
@@ -117,7 +111,6 @@ static int members_take(struct members *members,
 		devices += streams[i] ? streams[i]->devices_count : 0;
 	members->list = calloc(devices + 1, sizeof(*members->list));
 	members->room = calloc(devices + 1, sizeof(*members->room));
-	members->least_w = (double)INFINITY;
 	if (!members->list || !members->room)
 		return error_nomem(err, "usage");
 	for (size_t i = 0; i < count; i++)
@@ -222,7 +215,7 @@ static struct lead members_lead(const struct members *members)
 			continue;
 		lead.slow++;
 		lead.more += own / power - 1;
-		lead.slower += (own - power) / (own - members->least_w);
+		lead.slower += 1 - power / own;
 	}
 	return lead;
 }

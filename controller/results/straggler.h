@@ -6,9 +6,8 @@
  * collective counts as work. Nodes are compared, and if none stands out, single
  * devices; at least STRAGGLER_PEERS + 1 of them.
  *
- * What waits draws no less than the least power that was read of any member.
- * So the peers waited at least (power - theirs) / (power - least) of the time,
- * and so much slower the straggler is.
+ * What waits draws some power, too. So the peers waited at least
+ * (power - theirs) / power of the time, and so much slower the straggler is.
  */
 #ifndef CONTROLLER_RESULTS_STRAGGLER_H
 #define CONTROLLER_RESULTS_STRAGGLER_H

@@ -133,9 +133,11 @@ static int axis_of_names(const struct sweep *sweep, const struct value *list,
 }
 
 /* One job on these nodes. */
-static int axis_of_list(const struct value *list, struct buffer *text,
-			struct error *err)
+static int axis_of_list(const struct sweep *sweep, const struct value *list,
+			struct buffer *text, struct error *err)
 {
+	const char *vendor;
+
 	owned(buffer_clear) struct buffer names;
 
 	buffer_init(&names, AXIS_BYTES);
@@ -153,9 +155,13 @@ static int axis_of_list(const struct value *list, struct buffer *text,
 		if (buffer_printf(&names, err, "%s%s", i ? "+" : "", name) < 0)
 			return -1;
 	}
-	return value_count(list) ? axis_put(text, names.data, NULL, NULL,
-					    (unsigned)value_count(list), err)
-				 : value_invalid(list, err, "names of nodes");
+	if (!value_count(list))
+		return value_invalid(list, err, "names of nodes");
+	vendor = site_vendor(sweep->site, names.data);
+	if (vendor && !axis_wants(sweep, vendor))
+		vendor = NULL;
+	return axis_put(text, names.data, NULL, vendor,
+			(unsigned)value_count(list), err);
 }
 
 /* all: every node of the site that suits; without a site it is left out. */
@@ -188,7 +194,7 @@ static int axis_text(const struct sweep *sweep, const struct value *nodes,
 	size_t axis;
 
 	if (value_kind(nodes) == VALUE_LIST)
-		return axis_of_list(nodes, text, err);
+		return axis_of_list(sweep, nodes, text, err);
 	if (value_kind(nodes) == VALUE_MAP &&
 	    value_check_keys(nodes, axis_names, err) < 0)
 		return -1;

@@ -92,6 +92,7 @@ static void test_node_sets(void)
 		  "node=n9 vendor=cpu node=n9 1 cpu");
 	nodes_are("{each: [a1, n1]}\nvendor: cpu", &site,
 		  "node=n1 node=n1 1 cpu");
+	nodes_are("[a1]", &site, "node=a1 node=a1 1 ascend");
 	nodes_are("{pairs: [n1+n3]}", NULL, "node=n1+n3 node=n1+n3 2 cpu");
 	nodes_are("each", NULL, "s - 1 cpu");
 	nodes_are("[n7, n1]", NULL, "node=n7+n1 node=n7+n1 2 cpu");

@@ -408,25 +408,25 @@ static void straggler_is(uint32_t nodes, const struct odd *odd,
 static void stragglers(void)
 {
 	static const struct odd even = { .node = 9 };
-	static const struct odd slow = { 2, 1, 600, 1880, 10 };
-	static const struct odd late = { 2, 1, 600, 1880, 36 };
-	static const struct odd device = { 1, 3, 600, 1900, 10 };
-	static const struct odd boosted = { 2, 1, 600, 2100, 10 };
+	static const struct odd slow = { 2, 1, 625, 1880, 10 };
+	static const struct odd late = { 2, 1, 625, 1880, 36 };
+	static const struct odd device = { 1, 3, 625, 1900, 10 };
+	static const struct odd boosted = { 2, 1, 625, 2100, 10 };
 	static const struct odd little = { 2, 1, 540, 1900, 10 };
-	static const struct odd short_one = { 2, 1, 600, 1880, 60 };
+	static const struct odd short_one = { 2, 1, 625, 1880, 60 };
 
 	straggler_is(4, &even, NULL, NULL);
 	straggler_is(4, &slow,
 		     "n2 was at least 20 % slower than its 3 peers throughout: "
-		     "it drew 20 % more power, while they waited",
+		     "it drew 25 % more power, while they waited",
 		     "n2");
 	straggler_is(4, &late,
 		     "n2 was at least 20 % slower than its 3 peers for 56 % of "
-		     "the time: it drew 20 % more power, while they waited",
+		     "the time: it drew 25 % more power, while they waited",
 		     "n2");
 	straggler_is(2, &device,
 		     "n1 device 3 was at least 20 % slower than its 3 peers "
-		     "throughout: it drew 20 % more power, while they waited",
+		     "throughout: it drew 25 % more power, while they waited",
 		     "n1 device 3");
 	straggler_is(4, &boosted, NULL, NULL);
 	straggler_is(4, &little, NULL, NULL);
