@@ -128,7 +128,18 @@ struct image_lister {
 	const struct image_file_entries *entries;
 	struct image_bundle *bundle;
 	struct error lacking; /* code 0: no image lacked a part */
+	size_t parts;         /* that were named, each as often as it is */
 };
+
+/* A small text may name another one very often, which does the same. */
+static int image_list_count(struct image_lister *lister, struct error *err)
+{
+	return ++lister->parts <= IMAGE_FILE_ENTRIES_MAX
+		       ? 0
+		       : error_set(err, E2BIG,
+				   "it names more than %d parts of images",
+				   IMAGE_FILE_ENTRIES_MAX);
+}
 
 /* The member, if it is a list. */
 static const cJSON *list_in(const cJSON *object, const char *name)
@@ -186,7 +197,7 @@ image_list_add(struct image_lister *lister,
 /* The layers of all or none: each is named by a path, or by the digest of a
  * descriptor.
  */
-static int image_list_add_layers(const struct image_lister *lister,
+static int image_list_add_layers(struct image_lister *lister,
 				 struct image_bundle_image *image,
 				 const cJSON *layers, struct error *err)
 {
@@ -200,6 +211,8 @@ static int image_list_add_layers(const struct image_lister *lister,
 		const struct image_file_entry *entry;
 		char path[PATH_MAX];
 
+		if (image_list_count(lister, err) < 0)
+			return -1;
 		if (name && !strncmp(name, "sha256:", 7))
 			snprintf(path, sizeof(path), "blobs/sha256/%s",
 				 name + 7);
@@ -379,6 +392,8 @@ static int image_list_take_index(struct image_lister *lister,
 		owned(cJSON_Delete) cJSON *json = NULL;
 		int rc = 0;
 
+		if (image_list_count(lister, err) < 0)
+			return -1;
 		if (!blob || !blob->text)
 			continue;
 		json = image_list_parse(blob, err);

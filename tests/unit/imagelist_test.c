@@ -226,6 +226,35 @@ static void wrong_paths(void)
 	   "no config c in the file", "links in a circle");
 }
 
+/* "[x,x,x ...]" with so many, between before and after. */
+static char *repeated(const char *before, const char *x, int count,
+		      const char *after)
+{
+	owned(buffer_clear) struct buffer text;
+
+	buffer_init(&text, IMAGE_FILE_TEXT_MAX);
+	buffer_text(&text, before, NULL);
+	for (int i = 0; i < count; i++)
+		buffer_printf(&text, NULL, "%s%s", i ? "," : "", x);
+	buffer_text(&text, after, NULL);
+	return buffer_take(&text);
+}
+
+/* A few small texts that name each other often enough to fill any memory. */
+static void too_many(void)
+{
+	owned_free char *index = repeated("{\"manifests\":[", OF(A), 300, "]}");
+	owned_free char *layers = repeated("[{\"Config\":\"c\",\"Layers\":[",
+					   "\"a\"", 30000, "]}]");
+	const char *want = "it names more than 20000 parts of images";
+
+	is(listed(FILES({ BLOB(A), index }, { "index.json", index })), want,
+	   "indexes in indexes");
+	is(listed(FILES({ "a", NULL }, { "c", NULL },
+			{ "manifest.json", layers })),
+	   want, "layers that are there again and again");
+}
+
 int main(void)
 {
 	tap_begin(30);
@@ -233,5 +262,6 @@ int main(void)
 	layouts();
 	wrong_lists();
 	wrong_paths();
+	too_many();
 	return tap_done();
 }
