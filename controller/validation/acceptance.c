@@ -112,9 +112,12 @@ static void value_words(const struct peer_value *of, char *to, size_t size)
 	snprintf(to, size, "%s: %.5g, %.1f %% %s than %.5g of the %zu like it",
 		 of->test, of->value, 100 * fabs(of->worse),
 		 of->less ? "more" : "less", of->median, of->peers);
+	if (of->value < of->floor)
+		text_append(to, size, ", below %.5g, the floor of its chip",
+			    of->floor);
 	if (isfinite(of->chance))
 		text_append(to, size, " (chance %.1g)", of->chance);
-	else
+	else if (of->value >= of->floor)
 		text_append(to, size, " (fewer than %d: not certain)",
 			    PEERS_LEAST);
 }

@@ -310,6 +310,9 @@ int peers_judge(struct peer_value *values, size_t count, struct error *err)
 		if (isfinite(values[i].chance))
 			family[known++] = &values[i];
 	family_judge(family, known);
+	for (size_t i = 0; i < count; i++)
+		if (values[i].value < values[i].floor)
+			values[i].verdict = VERDICT_SUSPECT;
 	return 0;
 }
 
@@ -321,10 +324,13 @@ void peers_confirm(struct peer_value *value, double second)
 
 	if (value->verdict == VERDICT_GOOD)
 		return;
-	if (worse < value->threshold * value->median ||
-	    (isfinite(value->deviation) &&
-	     t_chance(peer_badness(&again, value->median) / value->deviation,
-		      (double)value->peers - 1) > AGAIN_CHANCE))
+	if (value->value < value->floor && second < value->floor)
+		value->verdict = VERDICT_BAD;
+	else if (worse < value->threshold * value->median ||
+		 (isfinite(value->deviation) &&
+		  t_chance(peer_badness(&again, value->median) /
+				   value->deviation,
+			   (double)value->peers - 1) > AGAIN_CHANCE))
 		value->verdict = VERDICT_GOOD;
 	else if (isfinite(value->chance))
 		value->verdict = VERDICT_BAD;

@@ -10,7 +10,8 @@
  * good unit of it differs by chance is at most PEERS_ERROR.
  *
  * With fewer than PEERS_LEAST values a deviation cannot be known from them, and
- * only the practical part counts: such a unit is suspect, never bad. Below
+ * only the practical part counts: such a unit is suspect, and bad only below
+ * its floor. Below
  * PEERS_MANY the slowest ones do not count for the deviation of the others. If
  * the values of a group stand in two heaps, each is judged against its own; a
  * heap of fewer than PEERS_LEAST is only told, and suspect if it is the slower
@@ -45,6 +46,8 @@ struct peer_value {
 	double value;
 	double threshold; /* a share of the median */
 	size_t number;    /* for the caller; SIZE_MAX in new values */
+	double floor;     /* less is suspect, and twice bad, whatever its peers
+			     have; 0: none */
 	bool less;        /* a smaller value is better */
 	bool pair;        /* of two nodes: slow ones are no heap of their own,
 			     a node is in many */

@@ -112,6 +112,20 @@ static void test_by_hand(void)
 	first = first_of(masked, 8);
 	ok(first.verdict == VERDICT_SUSPECT && first.chance < PEERS_ERROR,
 	   "two slow ones do not hide each other (chance %.2g)", first.chance);
+	first = (struct peer_value){ .unit = "n1 device 0",
+				     .group = "g",
+				     .test = "bf16_tflops",
+				     .value = 300,
+				     .threshold = PEERS_COMPUTE,
+				     .floor = 395 };
+	peers_judge(&first, 1, NULL);
+	ok(first.verdict == VERDICT_SUSPECT,
+	   "below its floor it is suspect, alone");
+	peers_confirm(&first, 310);
+	ok(first.verdict == VERDICT_BAD, "and bad, if a second time");
+	first.verdict = VERDICT_SUSPECT;
+	peers_confirm(&first, 700);
+	ok(first.verdict == VERDICT_GOOD, "and good, if not");
 	first = first_of(alone, 1);
 	ok(first.verdict == VERDICT_GOOD, "a node alone is not judged");
 	ok(test_threshold("net_mib_per_s") == PEERS_NETWORK &&

@@ -5,8 +5,10 @@
 #include "controller/cli/input.h"
 #include "controller/cli/logins.h"
 #include "controller/cli/watch.h"
+#include "controller/catalog/catalog.h"
 #include "controller/nodes/node.h"
 #include "protocol/base/file.h"
+#include "protocol/message/json_get.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,6 +18,12 @@
 #include <sys/stat.h>
 #include <time.h>
 
+/* Of the published peak of a chip that a good one reaches in a product of large
+ * matrices: FlagPerf, base/benchmarks, has 75 % and more of its chips; others
+ * publish 50 %.
+ */
+#define FLOOR_SHARE 0.4
+
 #define SETTING_MAX 65536 /* bytes of the list of nodes */
 
 void validation_clear(struct validation *of)
@@ -24,6 +32,7 @@ void validation_clear(struct validation *of)
 	pairs_clear(&of->pairs);
 	strings_clear(&of->names);
 	strings_clear(&of->vendors);
+	cJSON_Delete(of->chips);
 }
 
 /* Which nodes. */
@@ -63,6 +72,12 @@ int validation_take(struct validation *of, const struct node_info *node,
 		return strings_printf(&of->acceptance.notes, err,
 				      "%s is %s: not measured", node->name,
 				      why);
+	if (!of->chips && !(of->chips = cJSON_CreateObject()))
+		return error_nomem(err, "validation");
+	if (cJSON_GetArraySize(node->chips) == 1 &&
+	    !cJSON_AddStringToObject(of->chips, node->name,
+				     node->chips->child->string))
+		return error_nomem(err, "validation");
 	if (!strings_has(&of->vendors, node_vendor(node)) &&
 	    strings_add(&of->vendors, node_vendor(node), err) < 0)
 		return -1;
@@ -212,6 +227,40 @@ static int wait_again(struct validation *of, struct error *err)
 	return rc < 0 ? -1 : 0;
 }
 
+/* What a product of matrices must reach on the device of a unit, "n3 device 2",
+ * by its test, "bf16_tflops"; 0: not known.
+ */
+static double chip_floor(const struct validation *of,
+			 const struct catalog *catalog,
+			 const struct peer_value *value)
+{
+	const char *device = strstr(value->unit, " device ");
+	const char *word = strrchr(value->test, ' ');
+	const char *test = word ? word + 1 : value->test;
+	const char *end = strstr(test, "_tflops");
+	char node[KEY_NAME_SIZE], precision[24];
+	const char *name;
+	const struct chip *chip;
+
+	if (!device || !end || end[strlen("_tflops")])
+		return 0;
+	snprintf(node, sizeof(node), "%.*s", (int)(device - value->unit),
+		 value->unit);
+	snprintf(precision, sizeof(precision), "%.*s", (int)(end - test), test);
+	name = json_get_text(of->chips, node);
+	chip = name ? catalog_chip(catalog, NULL, name) : NULL;
+	return chip ? FLOOR_SHARE * chip_peak_flops(chip, precision) / 1e12 : 0;
+}
+
+static void add_floors(const struct validation *of, struct measured *to)
+{
+	owned(catalog_free) struct catalog *catalog =
+		cli_catalog(of->cli, NULL);
+
+	for (size_t i = 0; catalog && i < to->values_count; i++)
+		to->values[i].floor = chip_floor(of, catalog, &to->values[i]);
+}
+
 static int validate_each(struct validation *of, struct error *err)
 {
 	owned(measured_clear) struct measured first = { 0 };
@@ -221,8 +270,10 @@ static int validate_each(struct validation *of, struct error *err)
 
 	buffer_init(&setting, SETTING_MAX);
 	if (each_setting(&of->names, &setting, err) < 0 ||
-	    set_measure(of, setting.data, false, &first, err) < 0 ||
-	    peers_judge(first.values, first.values_count, err) < 0)
+	    set_measure(of, setting.data, false, &first, err) < 0)
+		return -1;
+	add_floors(of, &first);
+	if (peers_judge(first.values, first.values_count, err) < 0)
 		return -1;
 	measured_losses(&first);
 	if (find_suspects(&first, &suspects, err) < 0)

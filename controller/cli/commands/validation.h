@@ -19,6 +19,7 @@ struct validation {
 	int64_t measured_s;     /* when the last sweep ended */
 	struct strings names;   /* of the nodes */
 	struct strings vendors; /* of them, each once */
+	cJSON *chips;           /* by node, where all of its are one; NULL */
 	struct pairs pairs;
 	struct acceptance acceptance;
 };

@@ -1,0 +1,37 @@
+#!/bin/bash
+# floors.t - a device that reaches less than the floor of its chip is bad, also where
+# there are too few others to compare it with.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/system/cluster.sh
+. "$(dirname "$0")/cluster.sh"
+# shellcheck source=tests/lab/lab.sh
+. "$(dirname "$0")/../lab/lab.sh"
+need_root
+lab_need
+must lab_up
+must lab_node a1 nvidia 2 pci_device=20f3 model='NVIDIA A800-SXM4-80GB'
+must nodes_up 1 30
+
+mkdir -p "$BED/host"
+cat >"$BED/set.yaml" <<-END
+	sweep: floors
+	nodes: each
+	vendor: nvidia
+	image: $LAB_IMAGE
+	${LAB_LIMITS/=/: }
+	mounts: [{host: $BED/host, container: /host}]
+	command: [/tool, show, /host/measured]
+	log: {rules: [{dict: '[measured]', others: ., summary: true}]}
+	retries: 0
+END
+echo '[measured] {"device0_bf16_tflops": 250, "device1_bf16_tflops": 100}' \
+	>"$BED/host/measured"
+run timeout 100 regatta validate "$BED/set.yaml" --again 1s --format json
+is "$(jq -r '.units[] | select(.verdict == "bad") | .name' "$BED/out")" "a1 device 1" \
+	"one of two devices is bad"
+like "$(jq -r '.units[] | select(.verdict == "bad") | .checks[].text' "$BED/out")" \
+	"^bf16_tflops: 100, .*, below 124.8, the floor of its chip$" \
+	"because its chip does more"
+ok 'cluster_clean' "nothing is left on the node"
+done_testing
