@@ -287,7 +287,7 @@ static int sweeps_fetch(struct cli *cli, struct sweeps *sweeps,
 		return -1;
 	if (cli->arg_count == 1)
 		return error_set(err, EINVAL,
-				 "compare: expected two sweeps or more");
+				 "compare: the other sweep is missing");
 	for (size_t i = 0; i < cli->arg_count; i++) {
 		struct sweep_source *source = &sweeps->sources[i];
 
