@@ -314,6 +314,23 @@ is "$(tr '\n' ' ' <"$BED/init.yaml")" \
 	"init turns a command line of docker run into a sweep"
 run regatta plan "$BED/init.yaml"
 like "$rc $out" "^0 (.|\n)*my/train:1" "which can be planned"
+given() # OPTION... : the lines of the devices
+{
+	regatta init -- docker run "$@" x 2>"$BED/err" |
+		grep -E '^(vendor|devices|ulimits|env):' | tr '\n' ' '
+}
+is "$(given --gpus all --ulimit memlock=-1)" \
+	'vendor: "nvidia" ulimits: {"memlock":"-1"} ' "all devices are the default"
+is "$(given --device=nvidia.com/gpu=0 --device nvidia.com/gpu=1)" \
+	'vendor: "nvidia" devices: 2 ' "devices by their names of CDI"
+is "$(given --device /dev/davinci2 --device /dev/davinci_manager)" \
+	'vendor: "ascend" devices: 1 ' "by their paths"
+is "$(given --device /dev/kfd --device /dev/dri)" 'vendor: "amd" ' \
+	"or folders of these"
+is "$(given --runtime ascend -e ASCEND_VISIBLE_DEVICES=0,1 -e A=1)" \
+	'vendor: "ascend" devices: 2 env: {"A":"1"} ' "or by a variable"
+run regatta init -- docker run --device /dev/fuse x
+like "$rc $err" "^2 .*/dev/fuse" "a device of no vendor is refused"
 run regatta init -- docker run --privileged x
 like "$rc $err" "^2 .*--privileged" "what a sweep has no key for is refused"
 run regatta init -- python train.py

@@ -3,16 +3,28 @@
 #include "controller/cli/command.h"
 #include "controller/results/json_object.h"
 #include "protocol/base/program.h"
+#include "protocol/hardware/profile.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* What the command line asks for: a tree of the keys of a sweep. */
 struct init {
-	cJSON *sweep, *mounts, *env, *command;
+	cJSON *sweep, *mounts, *env, *ulimits, *capabilities, *command;
+	struct profiles profiles;
+	struct strings devices; /* names that only profiles explain */
 	bool failed;
 };
+
+static void init_clear(struct init *init)
+{
+	cJSON_Delete(init->sweep);
+	profiles_clear(&init->profiles);
+	strings_clear(&init->devices);
+}
+OWNED_VALUE(struct init, init_clear)
 
 static void init_text(struct init *init, const char *key, const char *value)
 {
@@ -52,6 +64,25 @@ static void init_volume(struct init *init, const char *value)
 	json_add(init->mounts, NULL, mount, &init->failed);
 }
 
+/* "/dev/davinci0", "nvidia.com/gpu=all" */
+static void init_device(struct init *init, const char *value)
+{
+	init->failed |= strings_add(&init->devices, value, NULL) < 0;
+}
+
+/* Does a vendor's runtime select devices by this variable? */
+static bool init_selects(const struct init *init, const char *name)
+{
+	for (size_t i = 0; i < init->profiles.count; i++) {
+		const struct profile *profile = init->profiles.list[i];
+
+		if (profile->container.selector.name &&
+		    !strcmp(profile->container.selector.name, name))
+			return true;
+	}
+	return false;
+}
+
 /* "A=b"; "A": what the caller's environment has. */
 static void init_env(struct init *init, const char *value)
 {
@@ -60,7 +91,28 @@ static void init_env(struct init *init, const char *value)
 
 	if (equals)
 		*equals++ = 0;
-	json_add_text(init->env, name, equals ? equals : "", &init->failed);
+	if (equals && init_selects(init, name))
+		init_device(init, value);
+	else
+		json_add_text(init->env, name, equals ? equals : "",
+			      &init->failed);
+}
+
+/* "memlock=-1" */
+static void init_ulimit(struct init *init, const char *value)
+{
+	owned_free char *name = strdup(value);
+	char *equals = name ? strchr(name, '=') : NULL;
+
+	if (equals)
+		*equals++ = 0;
+	json_add_text(init->ulimits, name, equals ? equals : "", &init->failed);
+}
+
+static void init_capability(struct init *init, const char *value)
+{
+	json_add(init->capabilities, NULL, cJSON_CreateString(value),
+		 &init->failed);
 }
 
 static void init_entrypoint(struct init *init, const char *value)
@@ -83,6 +135,9 @@ static const struct init_option {
 	bool flag;
 } init_options[] = {
 	{ "--gpus", NULL, NULL, init_gpus, false },
+	{ "--device", NULL, NULL, init_device, false },
+	{ "--ulimit", NULL, NULL, init_ulimit, false },
+	{ "--cap-add", NULL, NULL, init_capability, false },
 	{ "--volume", "-v", NULL, init_volume, false },
 	{ "--env", "-e", NULL, init_env, false },
 	{ "--entrypoint", NULL, NULL, init_entrypoint, false },
@@ -169,6 +224,105 @@ static int init_print(struct cli *cli, const cJSON *sweep, struct error *err)
 	return 0;
 }
 
+/* A path in /dev: {minor} stands for a number. */
+static bool init_is_node(const char *pattern, const char *path)
+{
+	size_t brace = strcspn(pattern, "{");
+	const char *behind = strchr(pattern, '}');
+	char glob[300], name[300];
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(path, ":"), path);
+	snprintf(glob, sizeof(glob), "%.*s%s%s", (int)brace, pattern,
+		 behind ? "[0-9]*" : "", behind ? behind + 1 : "");
+	return !fnmatch(glob, name, FNM_PATHNAME);
+}
+
+/* Also a folder of such paths. */
+static bool init_is_any(const struct strings *patterns, const char *path)
+{
+	size_t size = strcspn(path, ":");
+
+	for (size_t i = 0; i < patterns->count; i++) {
+		const char *pattern = patterns->items[i];
+
+		if (init_is_node(pattern, path) ||
+		    (size && !strncmp(pattern, path, size) &&
+		     pattern[size] == '/'))
+			return true;
+	}
+	return false;
+}
+
+/* The number of devices in "NAME=0,2"; 0: all. -1: that is not the name. */
+static int init_count_named(const char *name, const char *word)
+{
+	size_t length = name ? strlen(name) : 0;
+	int count = 1;
+
+	if (!length || strncmp(name, word, length) != 0 || word[length] != '=')
+		return -1;
+	word += length + 1;
+	if (!strcmp(word, "all"))
+		return 0;
+	for (; *word; word++)
+		count += *word == ',';
+	return count;
+}
+
+/* Are all of these devices the vendor's? *count: how many; 0: all. */
+static bool init_fits(const struct container_rules *rules,
+		      const struct strings *words, uint32_t *count)
+{
+	const struct strings *nodes = &rules->device_nodes;
+
+	*count = 0;
+	for (size_t i = 0; i < words->count; i++) {
+		const char *word = words->items[i];
+		int named = init_count_named(rules->cdi, word);
+
+		if (named < 0)
+			named = init_count_named(rules->selector.name, word);
+		if (named < 0 && !init_is_any(nodes, word) &&
+		    !init_is_any(&rules->shared_nodes, word) &&
+		    !init_is_any(&rules->optional_nodes, word))
+			return false;
+		/* Of the several nodes of a device the last one counts. */
+		if (named < 0)
+			named = nodes->count &&
+				init_is_node(nodes->items[nodes->count - 1],
+					     word);
+		*count += (uint32_t)named;
+	}
+	return true;
+}
+
+/* The first vendor whose devices they are. */
+static int init_find_vendor(struct init *init, struct error *err)
+{
+	uint32_t count;
+
+	for (size_t i = 0; init->devices.count && i < init->profiles.count;
+	     i++) {
+		const struct profile *profile = init->profiles.list[i];
+
+		if (!init_fits(&profile->container, &init->devices, &count))
+			continue;
+		if (!cJSON_HasObjectItem(init->sweep, "vendor"))
+			init_text(init, "vendor", profile->vendor);
+		if (count && !cJSON_HasObjectItem(init->sweep, "devices"))
+			json_add_number(init->sweep, "devices", count,
+					&init->failed);
+		return 0;
+	}
+	return init->devices.count
+		       ? error_set(err, EINVAL,
+				   "init: no vendor is known whose device is "
+				   "%.100s; leave it out, and set vendor in "
+				   "the sweep",
+				   init->devices.items[0])
+		       : 0;
+}
+
 static void init_add_list(struct init *init, const char *key, cJSON *list)
 {
 	if (cJSON_GetArraySize(list))
@@ -193,21 +347,30 @@ static size_t init_program(const struct cli *cli)
 
 static int init_command(struct cli *cli, struct error *err)
 {
-	owned(cJSON_Delete) cJSON *sweep = cJSON_CreateObject();
-	struct init init = { .sweep = sweep,
-			     .mounts = cJSON_CreateArray(),
-			     .env = cJSON_CreateObject(),
-			     .command = cJSON_CreateArray() };
+	owned(init_clear) struct init init = {
+		.sweep = cJSON_CreateObject(),
+		.mounts = cJSON_CreateArray(),
+		.env = cJSON_CreateObject(),
+		.ulimits = cJSON_CreateObject(),
+		.capabilities = cJSON_CreateArray(),
+		.command = cJSON_CreateArray(),
+	};
+	char images[PATH_MAX];
 	size_t at = init_program(cli);
-	int rc;
+	int rc = cli_images(cli, images, err);
 
-	rc = at ? init_read_options(&init, cli, &at, err)
-		: error_set(err, EINVAL,
-			    "init: '%.60s' is not valid here; expected docker "
-			    "run and what follows it",
-			    cli->args[0]);
+	if (rc == 0)
+		rc = profiles_load(images, &init.profiles, err);
+	if (rc == 0)
+		rc = at ? init_read_options(&init, cli, &at, err)
+			: error_set(err, EINVAL,
+				    "init: '%.60s' is not valid here; expected "
+				    "docker run and what follows it",
+				    cli->args[0]);
+	if (rc == 0)
+		rc = init_find_vendor(&init, err);
 	if (rc == 0) {
-		if (!cJSON_HasObjectItem(sweep, "sweep"))
+		if (!cJSON_HasObjectItem(init.sweep, "sweep"))
 			init_text(&init, "sweep", "first");
 		init_text(&init, "image", cli->args[at]);
 		while (++at < cli->arg_count)
@@ -215,16 +378,18 @@ static int init_command(struct cli *cli, struct error *err)
 	}
 	/* Its name stands first. */
 	cJSON_InsertItemInArray(
-		sweep, 0,
-		cJSON_DetachItemFromObjectCaseSensitive(sweep, "sweep"));
+		init.sweep, 0,
+		cJSON_DetachItemFromObjectCaseSensitive(init.sweep, "sweep"));
 	init_add_list(&init, "command", init.command);
 	init_add_list(&init, "env", init.env);
 	init_add_list(&init, "mounts", init.mounts);
+	init_add_list(&init, "ulimits", init.ulimits);
+	init_add_list(&init, "capabilities", init.capabilities);
 	if (rc < 0)
 		return -1;
 	if (init.failed)
 		return error_nomem(err, "init");
-	return init_print(cli, sweep, err) < 0 ? -1 : EXIT_GOOD;
+	return init_print(cli, init.sweep, err) < 0 ? -1 : EXIT_GOOD;
 }
 
 const struct command command_init = {
