@@ -57,17 +57,17 @@ void extract_clock(struct extract *extract, extract_clock_fn *fn, void *arg)
 static int take_captured(const struct captured *captured, void *arg)
 {
 	struct extract *extract = arg;
-	size_t count;
+	uint64_t made;
 
 	extract->lives++;
 	if (captured->rule->life && !captured->count)
 		return 0;
 	if (!steps_counts(&extract->steps, captured))
 		return 0;
-	count = extract->steps.count;
+	made = extract->steps.made;
 	if (steps_take(&extract->steps, captured) < 0)
 		return -1;
-	if (extract->clock && extract->steps.count > count)
+	if (extract->clock && extract->steps.made > made)
 		extract->steps.latest.came_ms =
 			extract->steps.records[extract->steps.current].came_ms =
 				extract->clock(extract->clock_arg,
@@ -315,6 +315,15 @@ int extract_finish(struct extract *extract, struct error *err)
 		rc = open_figures(meaning_found(extract->meaning),
 				  &extract->steps, &extract->remarks,
 				  &extract->remark_count, err);
+	if (rc == 0 && extract->steps.coarse)
+		rc = remark_add(&extract->remarks, &extract->remark_count,
+				SAID(COARSE,
+				     .numbers = { (double)(UINT64_C(1)
+							   << extract->steps
+								      .coarse),
+						  (double)extract->steps
+							  .count }),
+				err);
 	return rc < 0 ? error_nomem(err, "extract") : 0;
 }
 

@@ -132,8 +132,8 @@ bool extract_counts(const struct extract *extract);
 enum remark_code extract_steps_remark(const struct extract *extract);
 
 /* What was not read: lines that are too long, rules that reached their match
- * limit on a line, steps beyond EXTRACT_RECORDS_MAX, and steps out of order
- * beyond EXTRACT_MOVES_MAX. Usually all are 0.
+ * limit on a line, and steps out of order beyond EXTRACT_MOVES_MAX. Usually
+ * all are 0.
  */
 struct extract_losses {
 	uint64_t long_lines;

@@ -300,6 +300,11 @@ static const struct {
 		{ "the followed files have too many steps: {0} of them, the "
 		  "smallest, were not read to their end",
 		  "跟随的文件中步数过多：其中最小的 {0} 个未读完" } },
+	[REMARK_COARSE] = {
+		"coarse",
+		{ "the log has too many steps to keep: the figures are those "
+		  "of {1} steps, one of each {0} successive numbers",
+		  "日志的步数过多：数值取自其中 {1} 步，每 {0} 个步号取一步" } },
 	[REMARK_BY_MEANING] = {
 		"by-meaning",
 		{ "no format is known for this log; its names were read by "

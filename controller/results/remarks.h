@@ -82,6 +82,7 @@ enum remark_code {
 	REMARK_LEARN,
 	REMARK_RULES_SLOW,
 	REMARK_FILES_UNREAD, /* files */
+	REMARK_COARSE,       /* numbers of steps; steps that are kept */
 	/* Of a log that was read by meaning. */
 	REMARK_BY_MEANING, /* names that were taken */
 	REMARK_STEPS_EPOCHS,

@@ -174,6 +174,7 @@ static void give_anew(struct steps *steps)
 		last = share_step(shares, steps->total, &shares->seen[i], last);
 		shares->seen[i].step = steps->records[i].step = last;
 	}
+	steps->last = steps->records[steps->current].step;
 }
 
 void step_numbers_bar(struct steps *steps)
@@ -189,8 +190,7 @@ static int step_of_share(struct steps *steps, const struct share_seen *seen,
 	if (share_steps_bound(&steps->shares, steps->total, seen))
 		give_anew(steps);
 	*step = share_step(&steps->shares, steps->total, seen,
-			   steps->count ? steps->records[steps->current].step
-					: 0);
+			   steps->count ? steps->last : 0);
 	return *step > 0;
 }
 
@@ -241,7 +241,7 @@ static int find_number(struct steps *steps, const struct captured *captured,
 	}
 	if (!steps->count)
 		return 0;
-	*step = steps->records[steps->current].step;
+	*step = steps->last;
 	return 1;
 }
 

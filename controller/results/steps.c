@@ -227,6 +227,69 @@ static size_t steps_find_place(const struct steps *steps, uint64_t step)
 	return low;
 }
 
+/* Of the successive numbers that a coarse log divides its steps into, are both
+ * of the same?
+ */
+static bool same_block(const struct steps *steps, uint64_t a, uint64_t b)
+{
+	return a >> steps->coarse == b >> steps->coarse;
+}
+
+/* Free a record behind another one; its peak of memory counts. */
+static void record_drop(struct record *record, struct record *kept)
+{
+	if (record_has(record, RECORD_MEMORY_MIB))
+		put_known(kept, RECORD_MEMORY_MIB, record->memory_mib);
+	free(record->metrics);
+}
+
+/* Keep half of the records, or less: the first of each block, and the last. */
+static void steps_thin(struct steps *steps)
+{
+	struct record *records = steps->records;
+	size_t count = steps->count, kept;
+
+	do {
+		steps->coarse++;
+		kept = 1;
+		for (size_t i = 1; i < count; i++)
+			kept += !same_block(steps, records[i].step,
+					    records[i - 1].step);
+	} while (kept > EXTRACT_RECORDS_MAX / 2);
+	kept = 0;
+	for (size_t i = 1; i < count; i++) {
+		if (i + 1 < count &&
+		    same_block(steps, records[i].step, records[kept].step))
+			record_drop(&records[i], &records[kept]);
+		else
+			records[++kept] = records[i];
+	}
+	steps->count = kept + 1;
+	steps->current = kept;
+}
+
+/* Make room for a step. False: it shall not be kept. */
+static bool steps_make_room(struct steps *steps, uint64_t step)
+{
+	struct record *records = steps->records;
+	size_t count = steps->count;
+	size_t place = steps_find_place(steps, step);
+
+	if (steps->coarse && place < count && place &&
+	    same_block(steps, step, records[place - 1].step))
+		return false;
+	/* The last one was kept for being the last. */
+	if (steps->coarse && place == count && count > 1 &&
+	    same_block(steps, records[count - 1].step,
+		       records[count - 2].step)) {
+		record_drop(&records[count - 1], &records[count - 2]);
+		steps->count--;
+	}
+	if (steps->count == EXTRACT_RECORDS_MAX)
+		steps_thin(steps);
+	return true;
+}
+
 /* Insert an empty record. 1: done, 0: there are too many, -1: no memory. */
 static int steps_insert(struct steps *steps, size_t place)
 {
@@ -234,8 +297,7 @@ static int steps_insert(struct steps *steps, size_t place)
 	size_t behind = steps->count - place;
 
 	/* Moving records for steps in reverse order would take minutes. */
-	if (steps->count == EXTRACT_RECORDS_MAX ||
-	    (behind && steps->moved + behind > EXTRACT_MOVES_MAX)) {
+	if (behind && steps->moved + behind > EXTRACT_MOVES_MAX) {
 		steps->lost++;
 		return 0;
 	}
@@ -253,11 +315,12 @@ static int steps_insert(struct steps *steps, size_t place)
 		behind * sizeof(*records));
 	records[place] = (struct record){ 0 };
 	steps->count++;
+	steps->made++;
 	return 1;
 }
 
-/* Find or add the record of a step. 1: *record is it; 0: there are too many;
- * -1: no memory.
+/* Find or add the record of a step. 1: *record is it; 0: it is not kept; -1: no
+ * memory.
  */
 static int record_of(struct steps *steps, uint64_t step, struct record **record)
 {
@@ -265,8 +328,12 @@ static int record_of(struct steps *steps, uint64_t step, struct record **record)
 	int rc = 1;
 
 	if (!steps->records || place == steps->count ||
-	    steps->records[place].step != step)
+	    steps->records[place].step != step) {
+		if (!steps_make_room(steps, step))
+			return 0;
+		place = steps_find_place(steps, step);
 		rc = steps_insert(steps, place);
+	}
 	if (rc == 1) {
 		steps->current = place;
 		*record = &steps->records[place];
@@ -405,19 +472,19 @@ static void disprove_end(struct steps *steps)
 static int take_step(struct steps *steps, const struct captured *captured)
 {
 	struct record *record = NULL;
-	size_t count = steps->count;
-	uint64_t step, last;
+	uint64_t step, last, made = steps->made;
 	int rc = step_number(steps, captured, &step);
 
 	if (rc < 0)
 		return 0;
 	if (!rc)
 		return put_captured(steps, &steps->pending, captured);
-	last = steps->count ? steps->records[steps->current].step : UINT64_MAX;
+	last = steps->count ? steps->last : UINT64_MAX;
+	steps->last = step;
 	rc = record_of(steps, step, &record);
 	if (!record)
 		return rc;
-	if (steps->count > count && steps->current == count)
+	if (steps->made > made && steps->current + 1 == steps->count)
 		disprove_end(steps);
 	if (outranked(record, captured))
 		return 0;

@@ -60,10 +60,12 @@ struct steps {
 		double length; /* if only the ends of epochs are printed; else 0
 				*/
 	} epochs;
-	bool went_on;   /* a step came after a reported end */
-	uint64_t lost;  /* steps beyond EXTRACT_RECORDS_MAX or EXTRACT_MOVES_MAX
-			 */
-	uint64_t moved; /* records that were moved to insert earlier steps */
+	bool went_on;    /* a step came after a reported end */
+	uint64_t last;   /* the step that was taken last */
+	uint64_t made;   /* records, with those that are no longer kept */
+	unsigned coarse; /* one of 2^coarse numbers of steps is kept */
+	uint64_t lost;   /* steps beyond EXTRACT_MOVES_MAX */
+	uint64_t moved;  /* records that were moved to insert earlier steps */
 };
 
 void steps_init(struct steps *steps, const struct extract_rules *rules);

@@ -36,7 +36,7 @@
 #define PIECE 65536
 #define STEP_LINES 50    /* of other output for one of a step */
 #define ENOUGH_STEPS 100 /* that are read where the format is found */
-#define DATED_SHARE 8    /* of the bytes: no more steps are kept */
+#define DATED_SHARE 8    /* of the bytes: each line is a step */
 
 /* clang-format off */
 static const char *const lines[] = {

@@ -514,6 +514,51 @@ static void test_counting_down(void)
 	free(text);
 }
 
+/* Steps 1, 3, 5, ..., each in two lines, the time of all steps since the line
+ * before in the second.
+ */
+static void test_many(void)
+{
+	enum { STEPS = 3 * EXTRACT_RECORDS_MAX, LINE = 48, PEAK = 70001 };
+	struct extract_rules *rules =
+		rules_of("rules:\n- match: '(?<step>\\d+) m "
+			 "(?<memory_mib>\\d+)'\n"
+			 "- match: '(?<step>\\d+) took (?<s>\\d+)'\n"
+			 "  interval: s\n",
+			 NULL);
+	struct extract *extract;
+	char *text = malloc((size_t)STEPS * LINE);
+	const struct record *records;
+	size_t size = 0, count, wrong = 0, even = 0;
+	double peak = 0;
+
+	for (int i = 1; i < 2 * STEPS; i += 2)
+		size += (size_t)snprintf(text + size, LINE,
+					 "%d m %d\n%d took 4\n", i,
+					 i == PEAK ? 99 : 10, i);
+	extract = read_text(rules, text, size, 65536);
+	records = extract_records(extract, &count);
+	ok(count > EXTRACT_RECORDS_MAX / 4 && count <= EXTRACT_RECORDS_MAX,
+	   "of more steps than are kept, a share is: %zu", count);
+	is_int(records[0].step, 1, "the first");
+	is_int(records[count - 1].step, 2 * STEPS - 1, "the last");
+	for (size_t i = 0; i < count; i++) {
+		wrong += i && records[i].iteration_ms != 2000;
+		even += i > 1 && i + 1 < count &&
+			records[i].step - records[i - 1].step !=
+				records[1].step - records[0].step;
+		peak = fmax(peak, records[i].memory_mib);
+	}
+	is_int((long long)wrong, 0, "an interval begins at the step before");
+	is_int((long long)even, 0, "they are evenly spaced");
+	is_int((long long)peak, 99, "the peak of memory is not lost");
+	extract_remarks(extract, &count);
+	is_int((long long)count, 1, "and it is said");
+	extract_free(extract);
+	extract_rules_free(rules);
+	free(text);
+}
+
 static void test_literals(void)
 {
 	static const struct {
@@ -693,6 +738,7 @@ int main(void)
 	test_costly();
 	test_stranger();
 	test_counting_down();
+	test_many();
 	test_literals();
 	test_either();
 	test_search();

@@ -171,10 +171,8 @@ static void tell_losses(struct cli *cli, struct extract *extract)
 			"limit",
 			(unsigned long long)losses->match_limits);
 	if (losses->steps)
-		cli_say(cli,
-			"not kept: %llu steps, past the first %d or far out "
-			"of order",
-			(unsigned long long)losses->steps, EXTRACT_RECORDS_MAX);
+		cli_say(cli, "not kept: %llu steps, far out of order",
+			(unsigned long long)losses->steps);
 }
 
 /* Print the formats that fit, if none was named. */

@@ -7,8 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EXTRACT_RECORDS_MAX                                                    \
-	262144 /* steps kept; of later ones only the latest */
+/* Steps that are kept. If a log has more, one of each 2, 4, 8, ... successive
+ * numbers is, and the last.
+ */
+#define EXTRACT_RECORDS_MAX 65536
 /* Limit of moved records, in total, when steps appear out of order in the log:
  * it costs about half a second.
  */
