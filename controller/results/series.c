@@ -36,6 +36,12 @@ struct rate step_rate(const struct record *record,
 	return rate_of(tokens, samples, devices, 1000 / ms);
 }
 
+/* Is it the first of its `stride` successive numbers? */
+static bool is_kept(const struct record *records, size_t i, uint64_t stride)
+{
+	return !i || records[i].step / stride != records[i - 1].step / stride;
+}
+
 /* The smallest power of two that leaves at most SERIES_STEPS_MAX steps. */
 static uint64_t stride_of(const struct record *records, size_t count)
 {
@@ -43,7 +49,7 @@ static uint64_t stride_of(const struct record *records, size_t count)
 		size_t left = 0;
 
 		for (size_t i = 0; i < count; i++)
-			left += records[i].step % stride == 0;
+			left += is_kept(records, i, stride);
 		if (left <= SERIES_STEPS_MAX)
 			return stride;
 	}
@@ -74,7 +80,7 @@ cJSON *series_new(const struct record *records, size_t count,
 		const struct record *record = &records[i];
 		struct rate of = step_rate(record, measure, devices);
 
-		if (record->step % stride)
+		if (!is_kept(records, i, stride))
 			continue;
 		if (record_has(record, RECORD_LOSS))
 			series_add_point(loss, record->step, record->loss,

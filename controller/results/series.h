@@ -4,10 +4,10 @@
  *	 "rate_unit": "token/p/s"}
  *
  * A value is a number, or null for NaN and infinite ones. The rate is that of
- * each step. A curve without values is an empty list. Of a long training only
- * steps are kept whose number is divisible by a power of two.
- * That power depends only on the length, so the curves of two equally long jobs
- * have steps in common.
+ * each step. A curve without values is an empty list. Of a long training the
+ * first step of each 2, 4, 8, ... successive numbers is kept. How many depends
+ * only on the length, so the curves of two equally long jobs have steps in
+ * common.
  */
 #ifndef CONTROLLER_RESULTS_SERIES_H
 #define CONTROLLER_RESULTS_SERIES_H

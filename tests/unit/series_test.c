@@ -77,14 +77,20 @@ static void test_long(void)
 		b[i] = step(i + 1, 1, 1);
 	one = series_new(a, 5000, &measure, 2, NULL);
 	other = series_new(b, 4000, &measure, 2, NULL);
-	is_int(cJSON_GetArraySize(one->child), 625,
-	       "of 5000 steps every eighth is kept");
-	is_int(cJSON_GetArraySize(other->child), 1000, "of 4000 every fourth");
+	is_int(cJSON_GetArraySize(one->child), 626,
+	       "of 5000 steps the first and every eighth are kept");
+	is_int(cJSON_GetArraySize(other->child), 1001, "of 4000 every fourth");
 	series_align(one, other, 21, &alignment);
 	is_int((long long)alignment.steps, 500 - 2,
 	       "two jobs of different length have steps in common");
 	ok(fabs(alignment.mean - 0.01) < 1e-12, "which are compared");
 	cJSON_Delete(one);
+	cJSON_Delete(other);
+	for (size_t i = 0; i < 4000; i++)
+		b[i] = step(10 * i + 1, 1, 1);
+	other = series_new(b, 4000, &measure, 2, NULL);
+	is_int(cJSON_GetArraySize(other->child), 625,
+	       "of steps with odd numbers, too");
 	cJSON_Delete(other);
 }
 
