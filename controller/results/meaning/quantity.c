@@ -27,17 +27,15 @@ static bool is_word_char(char c)
 
 bool quantity_mark(const char *text, size_t size)
 {
-	static const char *const marks[] = { "：", "，", "；", "、", "。",
-					     "（", "）", "【", "】" };
+	const unsigned char *byte = (const unsigned char *)text;
 
-	if (size < 3 || (unsigned char)*text < 0xe2)
+	if (size < 3 || *byte < 0xe2)
 		return false;
-	if ((unsigned char)*text == 0xe2)
-		return true;
-	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
-		if (!memcmp(text, marks[i], 3))
-			return true;
-	return false;
+	/* U+2xxx; U+30xx below the kana; U+FFxx without letters and digits */
+	return *byte == 0xe2 || (*byte == 0xe3 && byte[1] == 0x80) ||
+	       (*byte == 0xef && byte[1] == 0xbc &&
+		(byte[2] < 0x90 || (byte[2] > 0x99 && byte[2] < 0xa1) ||
+		 byte[2] > 0xba));
 }
 
 static void words_add(struct words *words, const char *text, size_t size,

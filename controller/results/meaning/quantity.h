@@ -48,9 +48,9 @@ struct quantity {
 struct quantity quantity_of(const struct lexicon *lexicon, const char *text,
 			    size_t size);
 
-/* Does the text begin with a mark of three bytes? That is a colon or comma of
- * Chinese text, or one of the blocks, lines, arrows and spinners from U+2000 to
- * U+2FFF.
+/* Does the text begin with a mark of three bytes? That is punctuation or a wide
+ * blank of Chinese text (U+3000 to U+303F, U+FF00 to U+FF3F), or one of the
+ * blocks, lines, arrows and spinners from U+2000 to U+2FFF.
  */
 bool quantity_mark(const char *text, size_t size);
 
