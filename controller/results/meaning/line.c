@@ -41,10 +41,14 @@ static size_t bar_size(const char *text, size_t size)
 
 bool line_has_bar(const char *text, size_t size)
 {
-	return memchr(text, '|', size) ||
-	       memmem(text, size, "\342\224\202", 3) ||
-	       memmem(text, size, "\342\224\203", 3) ||
-	       memmem(text, size, "\342\225\221", 3);
+	const char *end = text + size, *at = text;
+
+	if (memchr(text, '|', size))
+		return true;
+	while ((at = memchr(at, '\342', (size_t)(end - at))) &&
+	       !bar_size(at, (size_t)(end - at)))
+		at++;
+	return at;
 }
 
 static char table_mark(const char *text, size_t size)
@@ -122,12 +126,13 @@ bool table_rows_header(struct table_rows *table, struct notation *notation,
 		       const char *text, size_t size)
 {
 	struct table_cell cells[TABLE_COLUMNS_MAX];
-	char mark = table_mark(text, size);
 	size_t count;
 	bool step = false, figure = false;
+	char mark;
 
 	if (has_digits(text, size))
 		return false;
+	mark = table_mark(text, size);
 	count = cells_split(text, size, mark, has_two_blanks(text, size),
 			    cells);
 	if (count < 2 || count > TABLE_COLUMNS_MAX)
