@@ -164,10 +164,9 @@ static void boot_take_own(void *arg, const struct error *err, cJSON *answer)
 /* Does the agent itself run in a container of the engine? */
 static void boot_look_around(struct boot *boot)
 {
-	owned(buffer_clear) struct buffer mounts;
+	owned(buffer_clear) struct buffer mounts = BUFFER_INIT(MOUNTS_MAX);
 	char id[OWN_CONTAINER_ID_SIZE];
 
-	buffer_init(&mounts, MOUNTS_MAX);
 	if (file_read_any("/proc/self/mountinfo", &mounts, NULL) == 0 &&
 	    own_container_id(mounts.data, id))
 		boot->call =

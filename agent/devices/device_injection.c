@@ -299,9 +299,8 @@ static int injection_add_variable(struct strings *env, const char *name,
 				  const struct strings *values,
 				  struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(CODEC_STRING_MAX);
 
-	buffer_init(&text, CODEC_STRING_MAX);
 	if (buffer_printf(&text, err, "%s=", name) < 0)
 		return -1;
 	for (size_t i = 0; i < values->count; i++)

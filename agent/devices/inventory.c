@@ -278,11 +278,10 @@ static void state_load(struct inventory *inventory)
 {
 	const struct inventory_state now = state_now(inventory);
 	struct inventory_state state = { 0 };
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(STATE_MAX);
 	char path[PATH_MAX];
 	bool good;
 
-	buffer_init(&text, STATE_MAX);
 	if (state_path(inventory, path) < 0 ||
 	    file_read(AT_FDCWD, path, &text, NULL) < 0 ||
 	    codec_decode(&inventory_state_schema, text.data, text.size, &state,

@@ -51,13 +51,12 @@ bool sysfs_text(struct buffer *text, const char *root, const char *fmt, ...)
 
 bool sysfs_number(double *number, const char *root, const char *fmt, ...)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(4096);
 	va_list args;
 	double value;
 	char *end;
 	bool read;
 
-	buffer_init(&text, 4096);
 	va_start(args, fmt);
 	read = sysfs_read_file(&text, root, fmt, args);
 	va_end(args);

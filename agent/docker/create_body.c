@@ -493,9 +493,8 @@ void container_name(const struct task_spec *spec, const char *cluster,
 int container_spec_hash(const struct task_spec *spec,
 			char hash[CONTAINER_HASH_SIZE], struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(SIZE_MAX / 2);
 
-	buffer_init(&text, SIZE_MAX / 2);
 	if (codec_encode(&task_spec_schema, spec, &text, err) < 0)
 		return -1;
 	container_hash_text(text.data, text.size, hash);

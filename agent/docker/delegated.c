@@ -17,10 +17,9 @@
 /* With version 2 only, the file is one line: "0::/user.slice/...". */
 static int our_cgroup(const char *root, char path[PATH_MAX], struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(TEXT_MAX);
 	int size;
 
-	buffer_init(&text, TEXT_MAX);
 	snprintf(path, PATH_MAX, "%s/proc/self/cgroup", root);
 	if (file_read(AT_FDCWD, path, &text, err) < 0)
 		return -1;
@@ -37,10 +36,9 @@ static int our_cgroup(const char *root, char path[PATH_MAX], struct error *err)
 int delegated_controllers(const char *root, struct strings *controllers,
 			  struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(TEXT_MAX);
 	char path[PATH_MAX], *word, *rest = NULL;
 
-	buffer_init(&text, TEXT_MAX);
 	snprintf(path, sizeof(path), "%s" CGROUPS "/" CONTROLLERS, root);
 	if (access(path, F_OK) < 0)
 		return 0;

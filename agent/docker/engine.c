@@ -219,7 +219,7 @@ struct engine_call *engine_container_create(struct engine *engine,
 					    engine_done_fn *done, void *arg,
 					    struct error *err)
 {
-	owned(buffer_clear) struct buffer path;
+	owned(buffer_clear) struct buffer path = BUFFER_INIT(PATH_LIMIT);
 	struct engine_call *call;
 	struct call_plan plan = {
 		.method = "POST",
@@ -230,7 +230,6 @@ struct engine_call *engine_container_create(struct engine *engine,
 	};
 	char *text;
 
-	buffer_init(&path, PATH_LIMIT);
 	if (id_check(name, err) < 0 ||
 	    buffer_text(&path, "/containers/create", err) < 0 ||
 	    http_query(&path, "name", name, err) < 0)
@@ -356,7 +355,7 @@ struct engine_call *engine_exec_create(struct engine *engine, const char *id,
 				       engine_done_fn *done, void *arg,
 				       struct error *err)
 {
-	owned(buffer_clear) struct buffer path;
+	owned(buffer_clear) struct buffer path = BUFFER_INIT(PATH_LIMIT);
 	cJSON *body = cJSON_CreateObject();
 	cJSON *words = cJSON_AddArrayToObject(body, "Cmd");
 	owned_free char *text = NULL;
@@ -367,7 +366,6 @@ struct engine_call *engine_exec_create(struct engine *engine, const char *id,
 		.arg = arg,
 	};
 
-	buffer_init(&path, PATH_LIMIT);
 	for (size_t i = 0; i < argv->count; i++)
 		cJSON_AddItemToArray(words, cJSON_CreateString(argv->items[i]));
 	if (cJSON_GetArraySize(words) == (int)argv->count &&
@@ -388,7 +386,7 @@ struct engine_call *engine_exec_start(struct engine *engine, const char *exec,
 				      engine_done_fn *done, void *arg,
 				      struct error *err)
 {
-	owned(buffer_clear) struct buffer path;
+	owned(buffer_clear) struct buffer path = BUFFER_INIT(PATH_LIMIT);
 	struct call_plan plan = {
 		.method = "POST",
 		.body = "{\"Detach\":false,\"Tty\":false}",
@@ -398,7 +396,6 @@ struct engine_call *engine_exec_start(struct engine *engine, const char *exec,
 		.arg = arg,
 	};
 
-	buffer_init(&path, PATH_LIMIT);
 	if (id_check(exec, err) < 0 ||
 	    buffer_printf(&path, err, "/exec/%s/start", exec) < 0)
 		return NULL;
@@ -411,7 +408,7 @@ engine_container_commit(struct engine *engine, const char *id, const char *tag,
 			const char *label, uint32_t timeout_ms,
 			engine_done_fn *done, void *arg, struct error *err)
 {
-	owned(buffer_clear) struct buffer path;
+	owned(buffer_clear) struct buffer path = BUFFER_INIT(PATH_LIMIT);
 	struct reference parts;
 	/* Podman 4 refuses an empty body. */
 	struct call_plan plan = {
@@ -423,7 +420,6 @@ engine_container_commit(struct engine *engine, const char *id, const char *tag,
 	};
 	char change[200];
 
-	buffer_init(&path, PATH_LIMIT);
 	snprintf(change, sizeof(change), "LABEL %s=", label);
 	if (id_check(id, err) < 0 || reference_parse(tag, &parts, err) < 0 ||
 	    buffer_text(&path, "/commit", err) < 0 ||
@@ -444,9 +440,8 @@ struct engine_call *engine_container_list(struct engine *engine, bool all,
 					  engine_done_fn *done, void *arg,
 					  struct error *err)
 {
-	owned(buffer_clear) struct buffer path;
+	owned(buffer_clear) struct buffer path = BUFFER_INIT(PATH_LIMIT);
 
-	buffer_init(&path, PATH_LIMIT);
 	if (buffer_text(&path, "/containers/json", err) < 0 ||
 	    query_number(&path, "all", all, err) < 0 ||
 	    query_filters(&path, labels, err) < 0)
@@ -502,7 +497,7 @@ struct engine_call *engine_distribution(struct engine *engine,
 					engine_done_fn *done, void *arg,
 					struct error *err)
 {
-	owned(buffer_clear) struct buffer path;
+	owned(buffer_clear) struct buffer path = BUFFER_INIT(PATH_LIMIT);
 	struct reference parts;
 	struct call_plan plan = {
 		.method = "GET",
@@ -512,7 +507,6 @@ struct engine_call *engine_distribution(struct engine *engine,
 		.arg = arg,
 	};
 
-	buffer_init(&path, PATH_LIMIT);
 	if (reference_parse(reference, &parts, err) < 0 ||
 	    buffer_printf(&path, err, "/distribution/%s/json", reference) < 0)
 		return NULL;
@@ -527,7 +521,7 @@ struct engine_call *engine_image_pull(struct engine *engine,
 				      engine_done_fn *done, void *arg,
 				      struct error *err)
 {
-	owned(buffer_clear) struct buffer path;
+	owned(buffer_clear) struct buffer path = BUFFER_INIT(PATH_LIMIT);
 	struct reference parts;
 	struct call_plan plan = {
 		.method = "POST",
@@ -539,7 +533,6 @@ struct engine_call *engine_image_pull(struct engine *engine,
 	};
 	const char *tag;
 
-	buffer_init(&path, PATH_LIMIT);
 	if (reference_parse(reference, &parts, err) < 0)
 		return NULL;
 	if (!parts.name[0])
@@ -600,7 +593,7 @@ engine_image_build(struct engine *engine, const char *tag, const char *key,
 		   engine_object_fn *progress, engine_done_fn *done, void *arg,
 		   struct error *err)
 {
-	owned(buffer_clear) struct buffer path;
+	owned(buffer_clear) struct buffer path = BUFFER_INIT(PATH_LIMIT);
 	struct reference parts;
 	struct call_plan plan = {
 		.method = "POST",
@@ -613,7 +606,6 @@ engine_image_build(struct engine *engine, const char *tag, const char *key,
 		.arg = arg,
 	};
 
-	buffer_init(&path, PATH_LIMIT);
 	if (reference_parse(tag, &parts, err) < 0 ||
 	    buffer_text(&path, "/build", err) < 0 ||
 	    http_query(&path, "t", tag, err) < 0 ||

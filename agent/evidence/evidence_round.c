@@ -192,9 +192,8 @@ static void round_append(struct evidence_round *round, const char *data,
 static void append_line(struct evidence_round *round,
 			const struct evidence *evidence)
 {
-	owned(buffer_clear) struct buffer line;
+	owned(buffer_clear) struct buffer line = BUFFER_INIT(EVIDENCE_LINE_MAX);
 
-	buffer_init(&line, EVIDENCE_LINE_MAX);
 	if (evidence_write(evidence, &line, NULL) == 0)
 		round_append(round, line.data, line.size);
 }

@@ -29,13 +29,12 @@ static const char *const rank_names[] = { "RANK",
 
 bool process_state_read(pid_t pid, struct process_state *state)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(4096);
 	struct process_state read = { .pid = pid };
 	unsigned long long user, system;
 	const char *open, *close;
 	long threads;
 
-	buffer_init(&text, 4096);
 	if (!sysfs_text(&text, PROC, "%d/stat", (int)pid))
 		return false;
 	/* The name stands in parentheses, and may hold any byte. */
@@ -94,10 +93,9 @@ static int64_t rank_in(const char *name, const struct buffer *environ)
 
 static int64_t process_find_rank(pid_t pid)
 {
-	owned(buffer_clear) struct buffer environ;
+	owned(buffer_clear) struct buffer environ = BUFFER_INIT(ENVIRON_MAX);
 	int64_t rank = -1;
 
-	buffer_init(&environ, ENVIRON_MAX);
 	if (sysfs_text(&environ, PROC, "%d/environ", (int)pid))
 		for (const char *const *name = rank_names; *name && rank < 0;
 		     name++)
@@ -165,10 +163,9 @@ size_t process_ranks(pid_t root, int64_t first_rank,
  */
 static char *command_of(pid_t pid)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(ENVIRON_MAX);
 	char *command;
 
-	buffer_init(&text, ENVIRON_MAX);
 	if (!sysfs_text(&text, PROC, "%d/cmdline", (int)pid) || !text.size) {
 		buffer_clear(&text);
 		if (!sysfs_text(&text, PROC, "%d/comm", (int)pid))
@@ -185,9 +182,8 @@ static char *command_of(pid_t pid)
 
 static char *wait_of(pid_t pid)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(256);
 
-	buffer_init(&text, 256);
 	if (!sysfs_text(&text, PROC, "%d/wchan", (int)pid) || !text.size ||
 	    !strcmp(text.data, "0"))
 		return NULL;
@@ -199,10 +195,9 @@ static char *wait_of(pid_t pid)
 static int process_add_frames(pid_t pid, struct strings *stack,
 			      struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(65536);
 	char *line, *rest;
 
-	buffer_init(&text, 65536);
 	if (!sysfs_text(&text, PROC, "%d/stack", (int)pid))
 		return 0;
 	for (line = strtok_r(text.data, "\n", &rest);
@@ -220,10 +215,9 @@ static int process_add_frames(pid_t pid, struct strings *stack,
 
 static uint64_t written_by(pid_t pid)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(4096);
 	owned_free char *bytes = NULL;
 
-	buffer_init(&text, 4096);
 	if (sysfs_text(&text, PROC, "%d/io", (int)pid))
 		bytes = sysfs_line(text.data, "write_bytes", ':');
 	return bytes ? strtoull(bytes, NULL, 10) : 0;
@@ -241,10 +235,9 @@ int process_observe(pid_t pid, struct evidence *evidence, struct error *err)
 
 bool process_catches_abort(pid_t pid)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(16384);
 	owned_free char *caught = NULL;
 
-	buffer_init(&text, 16384);
 	if (sysfs_text(&text, PROC, "%d/status", (int)pid))
 		caught = sysfs_line(text.data, "SigCgt", ':');
 	return caught && (strtoull(caught, NULL, 16) & (1ULL << (SIGABRT - 1)));

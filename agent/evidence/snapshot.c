@@ -226,9 +226,8 @@ static int snapshot_write_all(const struct ranked_process *list, size_t count,
 			      const struct sockets *sockets, FILE *out,
 			      struct error *err)
 {
-	owned(buffer_clear) struct buffer line;
+	owned(buffer_clear) struct buffer line = BUFFER_INIT(EVIDENCE_LINE_MAX);
 
-	buffer_init(&line, EVIDENCE_LINE_MAX);
 	for (size_t i = 0; i < count; i++) {
 		struct process_state now;
 

@@ -64,11 +64,10 @@ void stack_tools_free(struct stack_tools *tools)
 /* The number of the process in its innermost PID namespace. */
 static pid_t number_inside(pid_t pid)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(16384);
 	owned_free char *numbers = NULL;
 	const char *last;
 
-	buffer_init(&text, 16384);
 	if (sysfs_text(&text, "/proc", "%d/status", (int)pid))
 		numbers = sysfs_line(text.data, "NSpid", ':');
 	if (!numbers)

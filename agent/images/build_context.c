@@ -95,11 +95,10 @@ static void owner_end(void)
 static int read_ignore(struct ignore *ignore, const char *folder,
 		       struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(IGNORE_FILE_MAX);
 	char path[PATH_MAX];
 	struct error why;
 
-	buffer_init(&text, IGNORE_FILE_MAX);
 	if (file_path(path, err, "%s/" IGNORE_FILE, folder) < 0)
 		return -1;
 	if (file_read(AT_FDCWD, path, &text, &why) < 0)

@@ -18,11 +18,11 @@ int image_chain_read(struct blob_store *blobs, const char *config,
 		     size_t layers, struct image_chain *chain,
 		     struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text =
+		BUFFER_INIT(IMAGE_BUNDLE_CONFIG_MAX);
 	owned(cJSON_Delete) cJSON *tree = NULL;
 	const cJSON *list, *item;
 
-	buffer_init(&text, IMAGE_BUNDLE_CONFIG_MAX);
 	if (blob_store_text(blobs, config, &text, err) < 0)
 		return -1;
 	tree = codec_parse(text.data, text.size, err);

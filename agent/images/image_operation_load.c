@@ -122,10 +122,10 @@ static void load_platform(char *to, size_t size)
 static int read_bundle(struct load *load, struct error *err)
 {
 	struct image_bundle *bundle = &load->bundle;
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text =
+		BUFFER_INIT(IMAGE_BUNDLE_BYTES_MAX);
 	char platform[80];
 
-	buffer_init(&text, IMAGE_BUNDLE_BYTES_MAX);
 	load_platform(platform, sizeof(platform));
 	if (blob_store_text(load->operation.services->blobs,
 			    load->operation.message.spec.id, &text, err) < 0 ||

@@ -66,9 +66,8 @@ static const char *image_origin_name(enum image_origin origin)
 
 static int write_file(const struct image_usage *usage, struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(FILE_BYTES_MAX);
 
-	buffer_init(&text, FILE_BYTES_MAX);
 	if (codec_encode(&items_schema, &usage->all, &text, err) < 0)
 		return -1;
 	return file_write(AT_FDCWD, usage->path, text.data, text.size, 0600, 1,
@@ -77,10 +76,9 @@ static int write_file(const struct image_usage *usage, struct error *err)
 
 static void image_usage_read_file(struct image_usage *usage)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(FILE_BYTES_MAX);
 	struct error err;
 
-	buffer_init(&text, FILE_BYTES_MAX);
 	if (access(usage->path, F_OK) < 0 && errno == ENOENT)
 		return;
 	if (file_read(AT_FDCWD, usage->path, &text, &err) < 0 ||

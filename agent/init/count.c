@@ -187,11 +187,10 @@ static enum place mount_place(const struct count *count, int id)
 static enum place fd_place(const struct count *count, int process,
 			   const char *name)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(65536);
 	const char *line = NULL;
 	char path[64];
 
-	buffer_init(&text, 65536);
 	snprintf(path, sizeof(path), "fdinfo/%.20s", name);
 	if (file_read(process, path, &text, NULL) == 0 && text.size)
 		line = strstr(text.data, "mnt_id:");

@@ -71,9 +71,8 @@ static int index_writer_put_line(struct index_writer *index,
 static int put_follow(struct index_writer *index, const char *stream,
 		      const char *path, unsigned part, struct error *why)
 {
-	owned(buffer_clear) struct buffer line;
+	owned(buffer_clear) struct buffer line = BUFFER_INIT(LINE_BYTES);
 
-	buffer_init(&line, LINE_BYTES);
 	if (buffer_text(&line, "{\"stream\": ", why) < 0 ||
 	    json_line_string(&line, stream, why) < 0 ||
 	    buffer_text(&line, ", \"path\": ", why) < 0 ||
@@ -100,9 +99,8 @@ int index_writer_follow(struct index_writer *index, const char *stream,
 int index_writer_kept(struct index_writer *index, const char *stream,
 		      uint64_t kept, struct error *why)
 {
-	owned(buffer_clear) struct buffer line;
+	owned(buffer_clear) struct buffer line = BUFFER_INIT(LINE_BYTES);
 
-	buffer_init(&line, LINE_BYTES);
 	if (buffer_printf(&line, why, "{\"stream\": \"%s\", \"kept\": %llu}\n",
 			  stream, (unsigned long long)kept) < 0)
 		return -1;

@@ -515,10 +515,9 @@ static int init_read_secrets(struct init *init, const char *in,
 
 static int init_take_secrets(struct init *init, const char *in)
 {
-	owned(buffer_clear) struct buffer more;
+	owned(buffer_clear) struct buffer more = BUFFER_INIT(INIT_START_MAX);
 	int fd;
 
-	buffer_init(&more, INIT_START_MAX);
 	if (!init->start.secrets)
 		return 0;
 	if (init_read_secrets(init, in, &more) < 0)

@@ -65,14 +65,14 @@ static int lines_compare(const void *a, const void *b)
 void packages_write(struct index_writer *index, const char *path)
 {
 	struct packages packages = { .count = 0 };
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text =
+		BUFFER_INIT(PACKAGES_BYTES_MAX);
 	const char *last = "";
 	int fd;
 
 	packages_find(&packages, path);
 	qsort(packages.lines, packages.count, sizeof(packages.lines[0]),
 	      lines_compare);
-	buffer_init(&text, PACKAGES_BYTES_MAX);
 	for (size_t i = 0; i < packages.count; i++) {
 		if (strcmp(last, packages.lines[i]) != 0)
 			buffer_text(&text, packages.lines[i], NULL);

@@ -38,10 +38,9 @@ int pod_install(const char *folder, struct error *err)
 	/* The tool is the last one: what is there is complete. */
 	static const char *const names[] = { "ssh", "scp", "regatta-init",
 					     INIT_TOOL };
-	owned(buffer_clear) struct buffer program;
+	owned(buffer_clear) struct buffer program = BUFFER_INIT(64 << 20);
 	char path[PATH_MAX];
 
-	buffer_init(&program, 64 << 20);
 	umask(0);
 	snprintf(path, sizeof(path), "%s/work", folder);
 	if (file_make_folders(path, 0777, err) < 0 ||

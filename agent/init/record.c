@@ -125,10 +125,9 @@ static int record_fill(int fd, const struct buffer *text, struct error *why)
 int record_write(const struct record *record, int out, int reserved,
 		 struct error *why)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(RECORD_MAX);
 	owned_fd int fd = -1;
 
-	buffer_init(&text, RECORD_MAX);
 	if (text_record(&text, record, why) < 0)
 		return -1;
 	if (reserved >= 0 && record_fill(reserved, &text, why) == 0 &&

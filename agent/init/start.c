@@ -227,11 +227,10 @@ static int start_parse(struct start *start, size_t size, struct error *err)
 int start_read(const char *path, const struct buffer *more, struct start *start,
 	       struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(INIT_START_MAX);
 	size_t size;
 
 	memset(start, 0, sizeof(*start));
-	buffer_init(&text, INIT_START_MAX);
 	if (file_read(AT_FDCWD, path, &text, err) == 0 &&
 	    (!more || buffer_append(&text, more->data, more->size, err) == 0)) {
 		size = text.size;

@@ -99,11 +99,10 @@ set_found(struct foreign_processes *foreign, const char *fmt, ...)
 static bool foreign_process_is_ours(const struct foreign_processes *foreign,
 				    const struct process_state *process)
 {
-	owned(buffer_clear) struct buffer cgroup;
+	owned(buffer_clear) struct buffer cgroup = BUFFER_INIT(65536);
 	struct process_state leader;
 	pid_t self = getpid();
 
-	buffer_init(&cgroup, 65536);
 	if (process->pid == self || process->parent == self ||
 	    (process_state_read(process->group, &leader) &&
 	     leader.parent == self))

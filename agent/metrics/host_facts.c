@@ -29,9 +29,8 @@
 static void facts_add_file(cJSON *facts, const char *name, const char *root,
 			   const char *path)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(4096);
 
-	buffer_init(&text, 4096);
 	if (sysfs_text(&text, root, "%s", path))
 		sysfs_add(facts, name, text.data);
 }
@@ -46,9 +45,8 @@ static void add_line(cJSON *facts, const char *name, const char *text,
 
 static void add_os(cJSON *facts)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(65536);
 
-	buffer_init(&text, 65536);
 	if (sysfs_text(&text, "/etc", "os-release"))
 		add_line(facts, "os", text.data, "PRETTY_NAME", '=');
 }
@@ -83,10 +81,9 @@ static bool is_numbered(const char *name, const char *prefix)
 static bool facts_count_cpu(void *arg, const char *name)
 {
 	struct topology *topology = arg;
-	owned(buffer_clear) struct buffer siblings;
+	owned(buffer_clear) struct buffer siblings = BUFFER_INIT(4096);
 	double package;
 
-	buffer_init(&siblings, 4096);
 	if (!is_numbered(name, "cpu"))
 		return true;
 	if (sysfs_number(&package, topology->sys,
@@ -108,10 +105,9 @@ static bool facts_count_cpu(void *arg, const char *name)
 
 static void add_cpu(cJSON *facts, const struct host_facts_source *source)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(FACT_MAX);
 	owned_free struct topology *topology = calloc(1, sizeof(*topology));
 
-	buffer_init(&text, FACT_MAX);
 	if (sysfs_text(&text, source->proc, "cpuinfo")) {
 		add_line(facts, "cpu", text.data, "model name", ':');
 		add_virtual(facts, text.data);
@@ -159,10 +155,9 @@ struct governors {
 static bool count_governor(void *arg, const char *name)
 {
 	struct governors *governors = arg;
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(64);
 	size_t i = 0;
 
-	buffer_init(&text, 64);
 	if (!is_numbered(name, "cpu") ||
 	    !sysfs_text(&text, governors->sys,
 			"devices/system/cpu/%s/cpufreq/scaling_governor", name))
@@ -217,14 +212,13 @@ static void add_available(cJSON *facts, const char *text)
 static void facts_add_memory(cJSON *facts,
 			     const struct host_facts_source *source)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(65536);
 	double size_kib;
 	cJSON *pages;
 
 	cJSON_AddNumberToObject(facts, "memory_bytes",
 				(double)sysconf(_SC_PHYS_PAGES) *
 					(double)sysconf(_SC_PAGESIZE));
-	buffer_init(&text, 65536);
 	if (!sysfs_text(&text, source->proc, "meminfo"))
 		return;
 	add_available(facts, text.data);
@@ -243,10 +237,9 @@ static void facts_add_memory(cJSON *facts,
 static void add_transparent(cJSON *facts,
 			    const struct host_facts_source *source)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(256);
 	char *word, *end;
 
-	buffer_init(&text, 256);
 	if (!sysfs_text(&text, source->sys,
 			"kernel/mm/transparent_hugepage/enabled"))
 		return;
@@ -339,10 +332,9 @@ void host_facts_accelerators(cJSON *facts, const struct device_info *devices,
 {
 	struct accelerator list[DEVICES_MAX];
 	size_t kinds = count_accelerators(devices, count, vendor, list);
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(4096);
 	size_t all = 0;
 
-	buffer_init(&text, 4096);
 	for (size_t k = 0; k < kinds; k++) {
 		all += list[k].count;
 		if (kinds > 1)
@@ -439,10 +431,9 @@ cJSON *host_facts_read(const struct host_facts_source *source,
 
 cJSON *host_facts_now(const struct host_facts_source *source, struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(65536);
 	cJSON *facts = cJSON_CreateObject();
 
-	buffer_init(&text, 65536);
 	if (!facts)
 		return error_null(error_nomem(err, "facts"));
 	add_clock(facts, source);

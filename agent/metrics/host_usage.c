@@ -69,9 +69,8 @@ static bool add_interface(void *arg, const char *name)
 static bool add_fabric(void *arg, const char *name)
 {
 	struct host_usage *host = arg;
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(64);
 
-	buffer_init(&text, 64);
 	for (int port = 1; port <= 2; port++)
 		if (sysfs_text(&text, host->sys,
 			       "class/infiniband/%s/ports/%d/link_layer", name,
@@ -314,11 +313,10 @@ static void take_rates(const struct counters *last, const struct counters *now,
 void host_usage_take(struct host_usage *host, int64_t now_ms,
 		     struct host_usage_sample *sample)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(TEXT_MAX);
 	struct counters now = { 0 };
 
 	*sample = (struct host_usage_sample){ 0 };
-	buffer_init(&text, TEXT_MAX);
 	host_usage_count_cpu(host, &text, &now);
 	count_disks(host, &text, &now);
 	count_networks(host, &text, &now);

@@ -159,9 +159,8 @@ static void monitor_put_head(struct monitor_stream *stream)
 		.devices = list,
 		.devices_count = tool ? stream->count : 0,
 	};
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(TEXT_MAX);
 
-	buffer_init(&text, TEXT_MAX);
 	if (monitor->clock) {
 		head.offset_ms = monitor->exchange.ahead_ms - clock_ahead_ms();
 		head.round_trip_ms = monitor->exchange.round_trip_ms;
@@ -191,9 +190,8 @@ static void monitor_put_heads(struct monitor *monitor)
 
 static void put_error(struct monitor_stream *stream, const char *words)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(TEXT_MAX);
 
-	buffer_init(&text, TEXT_MAX);
 	if (sample_format_put_error(&text,
 				    stream_time(stream->monitor,
 						clock_mono_ms()),
@@ -232,11 +230,10 @@ static void monitor_put_devices(struct monitor_stream *stream, int64_t time_ms,
 				const struct device_sample *const *rows)
 {
 	const struct device_sample *mine[DEVICES_MAX];
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(TEXT_MAX);
 	size_t missing = 0;
 	char words[120];
 
-	buffer_init(&text, TEXT_MAX);
 	for (size_t i = 0; i < stream->count; i++) {
 		mine[i] = rows[stream->indices[i]];
 		if (!mine[i] && !missing++)
@@ -421,10 +418,9 @@ static int ipmi_read(void *arg, const struct subprocess_output *output,
 
 static void monitor_take_host(struct monitor *monitor, int64_t now_ms)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(TEXT_MAX);
 	struct host_usage_sample sample;
 
-	buffer_init(&text, TEXT_MAX);
 	host_usage_take(monitor->host, now_ms, &sample);
 	if (monitor->power_known && !*tool_runner_failure(monitor->ipmi)) {
 		sample.value[HOST_POWER_W] = monitor->power_w;

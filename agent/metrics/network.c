@@ -52,12 +52,11 @@ static void count_link(struct links *links, double gbit_per_s)
 static bool add_network(void *arg, const char *name)
 {
 	struct looking *looking = arg;
-	owned(buffer_clear) struct buffer state;
+	owned(buffer_clear) struct buffer state = BUFFER_INIT(64);
 	cJSON *network = cJSON_CreateObject();
 	bool physical = sysfs_there(looking->sys, "class/net/%s/device", name);
 	double speed = 0, mtu;
 
-	buffer_init(&state, 64);
 	if (!network || !strcmp(name, "lo")) {
 		cJSON_Delete(network);
 		return true;
@@ -92,14 +91,13 @@ static const char *port_state(const char *text)
 static bool add_port(void *arg, const char *port)
 {
 	struct looking *looking = arg;
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(256);
 	cJSON *item = cJSON_CreateObject();
 	const char *device = looking->device;
 	const char *type;
 	size_t kind = KINDS;
 	double rate = 0;
 
-	buffer_init(&text, 256);
 	if (!item)
 		return false;
 	sysfs_add(item, "device", device);
@@ -134,11 +132,10 @@ static bool add_port(void *arg, const char *port)
 static bool network_add_device(void *arg, const char *name)
 {
 	struct looking *looking = arg;
-	owned(buffer_clear) struct buffer firmware;
+	owned(buffer_clear) struct buffer firmware = BUFFER_INIT(64);
 	char folder[512];
 
 	looking->device = name;
-	buffer_init(&firmware, 64);
 	if (sysfs_text(&firmware, looking->sys, "class/infiniband/%s/fw_ver",
 		       name) &&
 	    !strstr(looking->firmware, firmware.data))

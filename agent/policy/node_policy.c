@@ -21,10 +21,9 @@ struct node_policy {
 int node_policy_reload(struct node_policy *node_policy, struct error *err)
 {
 	const char *path = node_policy->path;
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(POLICY_FILE_MAX);
 	struct policy *policy;
 
-	buffer_init(&text, POLICY_FILE_MAX);
 	if (!path)
 		policy = policy_any(err);
 	else if (node_policy->optional && access(path, F_OK) < 0 &&

@@ -98,9 +98,9 @@ int policy_answer_main(struct error *err)
 {
 	owned(policy_question_clear) struct policy_question question = { 0 };
 	owned(policy_answer_clear) struct policy_answer answer = { 0 };
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text =
+		BUFFER_INIT(POLICY_QUESTION_BYTES);
 
-	buffer_init(&text, POLICY_QUESTION_BYTES);
 	if (file_read_any("/dev/stdin", &text, err) < 0 ||
 	    codec_decode(&policy_question_schema, text.size ? text.data : "",
 			 text.size, &question, err) < 0 ||

@@ -229,10 +229,9 @@ int spool_create(struct spool *spool, const struct task_spec *spec,
 		 struct error *err)
 {
 	struct task_id id = task_spec_id(spec);
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(SPEC_MAX);
 	char name[PATH_MAX];
 
-	buffer_init(&text, SPEC_MAX);
 	task_path(&id, "task.json", name);
 	if (faccessat(spool->fd, name, F_OK, 0) == 0)
 		return 0;
@@ -245,11 +244,10 @@ int spool_create(struct spool *spool, const struct task_spec *spec,
 int spool_read_spec(struct spool *spool, const struct task_id *id,
 		    struct task_spec *spec, struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(SPEC_MAX);
 	char name[PATH_MAX];
 	struct task_spec got;
 
-	buffer_init(&text, SPEC_MAX);
 	task_path(id, "task.json", name);
 	if (file_read(spool->fd, name, &text, err) < 0)
 		return -1;
@@ -380,11 +378,10 @@ void spool_names(struct spool *spool, const struct task_id *id,
 static void process_identity(pid_t pid, char text[64])
 {
 	enum { TIME = 20 }; /* fields after the name */
-	owned(buffer_clear) struct buffer stat;
+	owned(buffer_clear) struct buffer stat = BUFFER_INIT(4096);
 	const char *at = NULL;
 	char path[40];
 
-	buffer_init(&stat, 4096);
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	if (file_read(AT_FDCWD, path, &stat, NULL) == 0)
 		at = strrchr(stat.data, ')');
@@ -481,9 +478,8 @@ bool spool_record_is_ours(struct spool *spool, const struct task_id *id)
 int spool_read_exit(struct spool *spool, const struct task_id *id,
 		    struct exit_record *record, struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(EXIT_RECORD_MAX);
 
-	buffer_init(&text, EXIT_RECORD_MAX);
 	if (spool_read(spool, id, SPOOL_OUT, "exit.json", &text, err) < 0)
 		return -1;
 	if (!spool_record_is_ours(spool, id))

@@ -73,9 +73,8 @@ struct collect {
 static int collect_save_list(struct spool *spool, const struct task_id *id,
 			     const struct collected *list, struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(LIST_MAX);
 
-	buffer_init(&text, LIST_MAX);
 	if (codec_encode(&collected_schema, list, &text, err) < 0)
 		return -1;
 	return spool_write(spool, id, SPOOL_HOST, LIST_NAME, text.data,
@@ -96,10 +95,9 @@ static char *note_path(const struct task_spec *spec, const char *path,
 		       const char *folder, const struct rendezvous *rendezvous,
 		       struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(PATH_BYTES);
 	char *whole;
 
-	buffer_init(&text, PATH_BYTES);
 	if (command_text(spec, path, rendezvous, &text, err) < 0)
 		return NULL;
 	if (*text.data == '/')
@@ -327,10 +325,9 @@ static void layer_asked(void *arg, const struct error *err, cJSON *answer)
 		json_get_text_or_empty(json_get(json_get(answer, "GraphDriver"),
 						"Data"),
 				       "UpperDir");
-	owned(buffer_clear) struct buffer noted;
+	owned(buffer_clear) struct buffer noted = BUFFER_INIT(PATH_MAX);
 	struct error wrong;
 
-	buffer_init(&noted, PATH_MAX);
 	if (*layer != '/' &&
 	    spool_read(services->spool, services->id, SPOOL_HOST, LAYER_NAME,
 		       &noted, NULL) == 0 &&
@@ -450,10 +447,9 @@ struct collect *collect_begin(const struct collect_services *services,
 			      struct error *err)
 {
 	owned(collect_free) struct collect *collect = NULL;
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(LIST_MAX);
 
 	err->code = 0;
-	buffer_init(&text, LIST_MAX);
 	if (!services->spec->container.collect.count)
 		return NULL;
 	collect = error_calloc(sizeof(*collect), "collect", err);

@@ -74,10 +74,10 @@ static void send_request(struct gang_ssh *ssh, const struct name *name,
 					   .attempt = ssh->id.attempt,
 					   .rank = ssh->id.rank,
 					   .id = (char *)name->id };
-	owned(buffer_clear) struct buffer request;
+	owned(buffer_clear) struct buffer request =
+		BUFFER_INIT(INIT_SSH_REQUEST_MAX);
 	char host[HOST_SIZE];
 
-	buffer_init(&request, INIT_SSH_REQUEST_MAX);
 	if (!is_sendable(ssh) || spool_read(ssh->spool, &ssh->id, SPOOL_OUT,
 					    file, &request, NULL) < 0)
 		return;
@@ -111,11 +111,11 @@ static void send_answer(struct gang_ssh *ssh, const struct name *name,
 						  .attempt = ssh->id.attempt,
 						  .rank = name->rank,
 						  .id = (char *)name->id };
-	owned(buffer_clear) struct buffer answer;
+	owned(buffer_clear) struct buffer answer =
+		BUFFER_INIT(INIT_SSH_ANSWER_MAX);
 	char run[FILES_NAME_MAX];
 
 	run_file(name->rank, name->id, run);
-	buffer_init(&answer, INIT_SSH_ANSWER_MAX);
 	if (is_sendable(ssh) &&
 	    spool_has(ssh->spool, &ssh->id, SPOOL_IN, run) &&
 	    spool_read(ssh->spool, &ssh->id, SPOOL_OUT, file, &answer, NULL) ==
@@ -257,11 +257,11 @@ void gang_ssh_answered(struct gang_ssh *ssh,
 		       const struct message_command_answer *answer,
 		       const void *data, size_t size)
 {
-	owned(buffer_clear) struct buffer refusal;
+	owned(buffer_clear) struct buffer refusal =
+		BUFFER_INIT(INIT_SSH_ANSWER_MAX);
 	char file[FILES_NAME_MAX];
 	struct error err;
 
-	buffer_init(&refusal, INIT_SSH_ANSWER_MAX);
 	if (!command_id_valid(answer->id) || size > INIT_SSH_ANSWER_MAX)
 		return;
 	answer_file(answer->id, file);

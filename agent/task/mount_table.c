@@ -67,11 +67,10 @@ int mount_table_read(int process, struct mount_table *table, struct error *err)
 {
 	owned_free struct mount_row *rows = NULL;
 	owned_free char *whole = NULL;
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(MOUNT_TABLE_BYTES);
 	size_t lines = 0, count = 0;
 	char *line, *rest;
 
-	buffer_init(&text, MOUNT_TABLE_BYTES);
 	if (file_read(process, "mountinfo", &text, err) < 0)
 		return -1;
 	for (size_t i = 0; i < text.size; i++)
@@ -116,11 +115,10 @@ char *mount_table_layer(const struct mount_table *table)
 /* The number of the mount that an open file lies in; -1: not known. */
 static int mount_id(int fd)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(4096);
 	const char *line;
 	char path[40];
 
-	buffer_init(&text, 4096);
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
 	if (file_read(AT_FDCWD, path, &text, NULL) < 0 || !text.size)
 		return -1;

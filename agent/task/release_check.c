@@ -633,12 +633,12 @@ static bool status_is(const char *status, const char *key, const char *value)
 static int check_status(const struct release_check *check, int process,
 			struct error *err)
 {
-	owned(buffer_clear) struct buffer status, uids, gids;
+	owned(buffer_clear) struct buffer status =
+		BUFFER_INIT(PROCESS_TEXT_MAX);
+	owned(buffer_clear) struct buffer uids = BUFFER_INIT(PROCESS_TEXT_MAX);
+	owned(buffer_clear) struct buffer gids = BUFFER_INIT(PROCESS_TEXT_MAX);
 	uint64_t uid, gid;
 
-	buffer_init(&status, PROCESS_TEXT_MAX);
-	buffer_init(&uids, PROCESS_TEXT_MAX);
-	buffer_init(&gids, PROCESS_TEXT_MAX);
 	if (file_read(process, "status", &status, err) < 0 ||
 	    file_read(process, "uid_map", &uids, err) < 0 ||
 	    file_read(process, "gid_map", &gids, err) < 0)
@@ -682,13 +682,13 @@ static int check_program(const struct release_check *check, int process,
 /* Open /proc/PID of a container's process 1. -1 with *err set. */
 static int process_open(pid_t pid, struct error *err)
 {
-	owned(buffer_clear) struct buffer status;
+	owned(buffer_clear) struct buffer status =
+		BUFFER_INIT(PROCESS_TEXT_MAX);
 	owned_free char *numbers = NULL;
 	owned_fd int process = -1;
 	const char *last;
 	char path[32];
 
-	buffer_init(&status, PROCESS_TEXT_MAX);
 	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
 	process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (process < 0 || file_read(process, "status", &status, err) < 0)

@@ -31,9 +31,9 @@ static int write_files(struct task *task, const struct rendezvous *rendezvous,
 
 	for (size_t i = 0; i < container->files_count; i++) {
 		const char *name = container->files[i].name;
-		owned(buffer_clear) struct buffer text;
+		owned(buffer_clear) struct buffer text =
+			BUFFER_INIT(FILE_TEXT_MAX);
 
-		buffer_init(&text, FILE_TEXT_MAX);
 		if (!file_name_valid(name))
 			return error_set(err, EINVAL,
 					 "file: the name %.80s is not valid "
@@ -83,14 +83,13 @@ static int write_start(struct task *task, const struct container_place *place,
 		.time_ms = task->start_ms,
 		.addresses = task->addresses,
 	};
-	owned(buffer_clear) struct buffer start, hosts;
+	owned(buffer_clear) struct buffer start = BUFFER_INIT(INIT_START_MAX);
+	owned(buffer_clear) struct buffer hosts = BUFFER_INIT(HOSTFILE_MAX);
 
 	if (task->spec.nodes > 1)
 		rendezvous.interface =
 			network_interface(task->services->address, interface);
 	meet_inside(task, &rendezvous);
-	buffer_init(&start, INIT_START_MAX);
-	buffer_init(&hosts, HOSTFILE_MAX);
 	if (command_hostfile(&task->spec, &rendezvous, &hosts, err) < 0 ||
 	    (hosts.size &&
 	     spool_write(task->services->spool, &task->id, SPOOL_IN, "hostfile",

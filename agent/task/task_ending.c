@@ -101,10 +101,9 @@ bool step_concluded(struct task *task)
 {
 	owned(exit_record_clear) struct exit_record record = { 0 };
 	struct spool *spool = task->services->spool;
-	owned(buffer_clear) struct buffer why;
+	owned(buffer_clear) struct buffer why = BUFFER_INIT(CONCLUSION_MAX);
 	struct error err;
 
-	buffer_init(&why, CONCLUSION_MAX);
 	if (spool_read(spool, &task->id, SPOOL_HOST, CONCLUSION, &why, NULL) <
 	    0)
 		return false;

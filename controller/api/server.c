@@ -170,12 +170,12 @@ static void reply_equals(struct waiting *request, const struct api_reply *body,
 static int request_answer(struct server *server, struct asked *asked,
 			  struct error *err)
 {
-	owned(buffer_clear) struct buffer bytes;
+	owned(buffer_clear) struct buffer bytes =
+		BUFFER_INIT(MESSAGE_PAYLOAD_MAX);
 	struct api_request *request = &asked->request;
 	owned(api_reply_clear) struct api_reply body = { 0 };
 	int rc;
 
-	buffer_init(&bytes, MESSAGE_PAYLOAD_MAX);
 	request->api = &server->api;
 	request->by = wire_peer_name(request->peer);
 	request->public = wire_peer_public(request->peer);
@@ -198,11 +198,10 @@ static int request_answer(struct server *server, struct asked *asked,
 static int waiting_digest(struct waiting *waiting, struct error *err)
 {
 	uint64_t *number = (uint64_t *)&waiting->body, kept = *number;
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(MESSAGE_TEXT_MAX);
 	struct digest digest;
 	int rc;
 
-	buffer_init(&text, MESSAGE_TEXT_MAX);
 	*number = 0;
 	rc = message_encode(waiting->type, &waiting->body, &text, err);
 	*number = kept;

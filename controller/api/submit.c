@@ -71,12 +71,11 @@ static int answer_again(const struct api *api, const char *client,
  */
 static int submit_check_bytes(struct sweep *sweep, struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(SUBMIT_BYTES_MAX);
 	size_t jobs = sweep_totals(sweep)->jobs;
 	struct job_spec spec;
 	int rc;
 
-	buffer_init(&text, SUBMIT_BYTES_MAX);
 	if (sweep_job(sweep, 0, &spec, err) < 0)
 		return -1;
 	rc = codec_encode(&job_spec_schema, &spec, &text, err);

@@ -44,9 +44,8 @@ static int load_models(struct catalog *catalog, const char *folder,
 
 static int hash_file(const char *path, char hex[65], struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(FILE_BYTES);
 
-	buffer_init(&text, FILE_BYTES);
 	if (file_read_any(path, &text, err) < 0)
 		return -1;
 	catalog_hash(text.data, text.size, hex);

@@ -588,10 +588,9 @@ void client_set_patient(struct client *client, client_notice_fn *notice,
 static int copy_body(enum message_type type, const void *body, void **copy,
 		     struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(MESSAGE_TEXT_MAX);
 	enum message_type same;
 
-	buffer_init(&text, MESSAGE_TEXT_MAX);
 	if (message_encode(type, body, &text, err) < 0)
 		return -1;
 	return message_decode(text.data, text.size, &same, copy, err);

@@ -94,11 +94,11 @@ static int image_file_read_entry(struct image_file *file,
 				 struct error *err)
 {
 	struct digest digest;
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text =
+		BUFFER_INIT(IMAGE_FILE_TEXT_MAX);
 	bool small = true;
 	la_ssize_t got;
 
-	buffer_init(&text, IMAGE_FILE_TEXT_MAX);
 	digest_init(&digest);
 	while ((got = archive_read_data(file->in, file->piece, PIECE)) > 0) {
 		digest_add(&digest, file->piece, (size_t)got);
@@ -291,10 +291,10 @@ static int image_file_send_blob(struct image_file *file, struct client *client,
 int image_file_send_bundle(const struct image_file *file, struct client *client,
 			   char hash[BLOB_HASH_SIZE], struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text =
+		BUFFER_INIT(IMAGE_BUNDLE_BYTES_MAX);
 	struct digest digest;
 
-	buffer_init(&text, IMAGE_BUNDLE_BYTES_MAX);
 	if (codec_encode(&image_bundle_schema, &file->bundle, &text, err) < 0)
 		return -1;
 	digest_init(&digest);

@@ -195,11 +195,11 @@ static int add_settings(struct input *input, const struct option_list *set,
 	if (set->count && buffer_text(&input->text, "\n", err) < 0)
 		return -1;
 	for (size_t i = 0; i < set->count; i++) {
-		owned(buffer_clear) struct buffer text;
+		owned(buffer_clear) struct buffer text =
+			BUFFER_INIT(SETTING_MAX);
 		owned(document_free) struct document *document = NULL;
 		char name[80];
 
-		buffer_init(&text, SETTING_MAX);
 		if (write_setting(set->items[i], &text, err) < 0)
 			return -1;
 		snprintf(name, sizeof(name), "--set %.*s",

@@ -36,10 +36,9 @@ OWNED_VALUE(struct tree, tree_clear)
 
 static int read_ignore_file(struct tree *tree, struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(IGNORE_FILE_MAX);
 	char path[PATH_MAX + sizeof(WORKSPACE_IGNORE_FILE)];
 
-	buffer_init(&text, IGNORE_FILE_MAX);
 	snprintf(path, sizeof(path), "%s/" WORKSPACE_IGNORE_FILE, tree->folder);
 	if (file_read(AT_FDCWD, path, &text, err) < 0)
 		return err->code == ENOENT ? 0 : -1;

@@ -460,9 +460,9 @@ static int operations_read_bundle(struct operations *operations,
 				  struct image_bundle *bundle,
 				  struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text =
+		BUFFER_INIT(IMAGE_BUNDLE_BYTES_MAX);
 
-	buffer_init(&text, IMAGE_BUNDLE_BYTES_MAX);
 	if (spec->kind != IMAGE_LOAD)
 		return 0;
 	if (blob_store_text(blob_service_store(operations->with.blobs),

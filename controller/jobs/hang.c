@@ -140,10 +140,9 @@ static bool limits_of(const struct gang *gang, int64_t *limit, int64_t *suspect)
 static bool restarts(const struct gang *gang)
 {
 	const struct strings *argv = &gang->spec.container.argv;
-	owned(buffer_clear) struct buffer command;
+	owned(buffer_clear) struct buffer command = BUFFER_INIT(COMMAND_BYTES);
 	struct failure_hit hit;
 
-	buffer_init(&command, COMMAND_BYTES);
 	for (size_t i = 0; i < argv->count; i++)
 		if (buffer_printf(&command, NULL, "%s ", argv->items[i]) < 0)
 			break;

@@ -42,10 +42,10 @@ static int read_end(const struct job *job, const char *stream, size_t most,
 bool evidence_complete(const struct gang *gang, uint64_t round)
 {
 	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
-		owned(buffer_clear) struct buffer text;
+		owned(buffer_clear) struct buffer text =
+			BUFFER_INIT((size_t)2 * END_BYTES);
 		char stream[EVIDENCE_STREAM_SIZE];
 
-		buffer_init(&text, (size_t)2 * END_BYTES);
 		evidence_stream(i, stream);
 		if (read_end(gang->job, stream, END_BYTES, &text) < 0 ||
 		    !text.size || !stacks_ended(text.data, text.size, round))
@@ -61,10 +61,10 @@ static struct stacks *read_round(const struct gang *gang, uint64_t round)
 
 	for (uint32_t i = 0; stacks && i < gang->spec.nodes; i++) {
 		const struct node *node = task_node(&gang->tasks[i]);
-		owned(buffer_clear) struct buffer text;
+		owned(buffer_clear) struct buffer text =
+			BUFFER_INIT(2 * EVIDENCE_BYTES);
 		char stream[EVIDENCE_STREAM_SIZE];
 
-		buffer_init(&text, 2 * EVIDENCE_BYTES);
 		evidence_stream(i, stream);
 		if (read_end(gang->job, stream, EVIDENCE_BYTES, &text) < 0 ||
 		    (text.size &&
@@ -94,10 +94,10 @@ static void read_outputs(const struct job *job, struct stacks *stacks)
 		uint32_t processes = task_stream_count(task);
 
 		for (uint32_t p = 0; p < processes && left; p++) {
-			owned(buffer_clear) struct buffer text;
+			owned(buffer_clear) struct buffer text =
+				BUFFER_INIT(2 * OUTPUT_BYTES);
 			char stream[TASK_STREAM_SIZE];
 
-			buffer_init(&text, 2 * OUTPUT_BYTES);
 			task_stream_name(task, p, stream);
 			if (read_end(job, stream, OUTPUT_BYTES, &text) < 0 ||
 			    !text.size)

@@ -247,8 +247,9 @@ static int record(const struct job *job, enum job_event event,
 		  const cJSON *data, int64_t now, struct job_row *row,
 		  struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
-	owned(buffer_clear) struct buffer allocated;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(STORE_TEXT_MAX);
+	owned(buffer_clear) struct buffer allocated =
+		BUFFER_INIT(STORE_TEXT_MAX);
 	struct event_row event_row = {
 		.job = job->id,
 		.attempt = row->attempt,
@@ -257,8 +258,6 @@ static int record(const struct job *job, enum job_event event,
 	};
 	int rc = 0;
 
-	buffer_init(&text, STORE_TEXT_MAX);
-	buffer_init(&allocated, STORE_TEXT_MAX);
 	if (data)
 		rc = codec_print(data, &text, err);
 	if (rc == 0 && changes_allocation(event))
@@ -375,7 +374,7 @@ static void copy_for_lists(struct job_row *row, const struct job_spec *spec)
 int job_submit(struct jobs *jobs, uint64_t sweep, uint64_t cell_index,
 	       const struct job_spec *spec, struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(SPEC_TEXT_MAX);
 	struct job_row row = {
 		.id = store_next_job(jobs->store),
 		.sweep = sweep,
@@ -391,7 +390,6 @@ int job_submit(struct jobs *jobs, uint64_t sweep, uint64_t cell_index,
 	};
 	struct job *job;
 
-	buffer_init(&text, SPEC_TEXT_MAX);
 	if (codec_encode(&job_spec_schema, spec, &text, err) < 0)
 		return -1;
 	row.spec = text.data;
@@ -416,7 +414,7 @@ int job_take_over(struct jobs *jobs, uint64_t sweep, uint64_t cell_index,
 		  const struct job_spec *spec, const struct job_row *from,
 		  struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(SPEC_TEXT_MAX);
 	struct job_row row = *from;
 	struct event_row event = {
 		.attempt = from->attempt,
@@ -425,7 +423,6 @@ int job_take_over(struct jobs *jobs, uint64_t sweep, uint64_t cell_index,
 	};
 	char data[80];
 
-	buffer_init(&text, SPEC_TEXT_MAX);
 	if (codec_encode(&job_spec_schema, spec, &text, err) < 0)
 		return -1;
 	row.id = event.job = store_next_job(jobs->store);

@@ -702,13 +702,12 @@ static int add_reason(const struct job *job, const struct reason *reason,
 static int store_it(const struct job *job, const struct stored_result *stored,
 		    const char *shared, struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(STORE_TEXT_MAX);
 	struct result_row row = { .job = job->id,
 				  .sweep = job->sweep,
 				  .attempt = job->attempt };
 	const char *at;
 
-	buffer_init(&text, STORE_TEXT_MAX);
 	if (codec_encode(&stored_result_schema, stored, &text, err) < 0)
 		return -1;
 	row.json = text.data;

@@ -194,9 +194,8 @@ static void keep_facts(struct task *task, const cJSON *facts)
 		"driver",  "sdk", "clock", "governor", "memory_available_bytes",
 		"warnings"
 	};
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(FACTS_MAX);
 
-	buffer_init(&text, FACTS_MAX);
 	if (facts && codec_print(facts, &text, NULL) == 0) {
 		cJSON_Delete(task->facts);
 		task->facts = cJSON_CreateObject();

@@ -214,9 +214,8 @@ static int fact_add(cJSON *to, const cJSON *fact, struct error *err)
 /* The object without its last bracket; NULL: it is empty. */
 static int shared_text(const cJSON *object, char **shared, struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(FACTS_TEXT_MAX);
 
-	buffer_init(&text, FACTS_TEXT_MAX);
 	if (!object->child)
 		return 0;
 	if (codec_print(object, &text, err) < 0)

@@ -90,10 +90,10 @@ static cJSON *labels_merge(const cJSON *now, const cJSON *change,
  */
 static char *labels_text(const cJSON *labels)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text =
+		BUFFER_INIT((size_t)LABELS_MAX * 3 * KEY_NAME_SIZE);
 	const cJSON *label;
 
-	buffer_init(&text, (size_t)LABELS_MAX * 3 * KEY_NAME_SIZE);
 	cJSON_ArrayForEach(label, labels)
 	{
 		if (cJSON_IsString(label) &&

@@ -118,12 +118,11 @@ static int origin_note_value(struct origins *origins, const char *path,
 			     const cJSON *value, uint64_t job,
 			     struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(SIZE_MAX);
 	const cJSON *item;
 	char *printed;
 	int rc;
 
-	buffer_init(&text, SIZE_MAX);
 	if (cJSON_IsString(value))
 		return origin_note(origins, path, value->valuestring, job, err);
 	if (!is_texts(value)) {

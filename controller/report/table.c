@@ -262,9 +262,9 @@ int table_print(const struct table *table, FILE *out, bool colours,
 /* The width of a text that is escaped; 0: no memory. */
 static size_t markdown_width(const char *text, struct error *err)
 {
-	owned(buffer_clear) struct buffer clean;
+	owned(buffer_clear) struct buffer clean =
+		BUFFER_INIT((size_t)16 * CELL_MAX);
 
-	buffer_init(&clean, (size_t)16 * CELL_MAX);
 	return markdown_text(&clean, text, err) < 0 ? 0
 						    : utf8_width(clean.data);
 }

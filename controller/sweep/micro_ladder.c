@@ -53,11 +53,10 @@ static bool is_round(uint64_t micro)
 
 static int ladder_make(struct sweep *sweep, struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(LIST_BYTES);
 	const struct value *list;
 	int rc;
 
-	buffer_init(&text, LIST_BYTES);
 	rc = buffer_text(&text, "[1", err);
 	for (uint64_t micro = 2; rc == 0 && micro <= MICRO_MAX; micro++) {
 		bool any, divides = divides_global(sweep, micro, &any);

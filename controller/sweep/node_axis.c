@@ -138,9 +138,8 @@ static int axis_of_list(const struct sweep *sweep, const struct value *list,
 {
 	const char *vendor;
 
-	owned(buffer_clear) struct buffer names;
+	owned(buffer_clear) struct buffer names = BUFFER_INIT(AXIS_BYTES);
 
-	buffer_init(&names, AXIS_BYTES);
 	for (size_t i = 0; i < value_count(list); i++) {
 		const struct value *item = value_at(list, i);
 		const char *name;
@@ -220,10 +219,9 @@ static int axis_text(const struct sweep *sweep, const struct value *nodes,
 const struct value *node_axis_read(struct sweep *sweep,
 				   const struct value *nodes, struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(AXIS_BYTES);
 	size_t begun;
 
-	buffer_init(&text, AXIS_BYTES);
 	if (buffer_text(&text, "nodes:\n", err) < 0)
 		return NULL;
 	begun = text.size;

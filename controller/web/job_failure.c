@@ -75,11 +75,11 @@ static void stacks_read_rank(struct web_page *page, const struct job_info *job,
 	struct message_log_read read = { .job = job->job,
 					 .stream = stream,
 					 .offset = UINT64_MAX };
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text =
+		BUFFER_INIT(MESSAGE_PAYLOAD_MAX);
 	struct api_request request = web_request(page, &read);
 	struct reply_log_read reply = { 0 };
 
-	buffer_init(&text, MESSAGE_PAYLOAD_MAX);
 	request.bytes = &text;
 	evidence_stream(rank, stream);
 	if (api_log_read(&request, &reply, NULL) == 0 && reply.length) {

@@ -289,12 +289,12 @@ static void put_output(struct web_page *page, const struct job_info *job)
 					 .stream = stream,
 					 .offset = begin,
 					 .tail_lines = told ? 0 : TAIL_LINES };
-	owned(buffer_clear) struct buffer bytes;
+	owned(buffer_clear) struct buffer bytes =
+		BUFFER_INIT(MESSAGE_PAYLOAD_MAX);
 	struct api_request request = web_request(page, &read);
 	struct reply_log_read reply = { 0 };
 	size_t from;
 
-	buffer_init(&bytes, MESSAGE_PAYLOAD_MAX);
 	request.bytes = &bytes;
 	snprintf(stream, sizeof(stream), "rank-%u", rank);
 	web_html(page, "<h2>Output of rank %u</h2>\n", rank);

@@ -137,9 +137,8 @@ static int put_part(struct buffer *out, const struct web_page *page, size_t i)
 /* Send the whole page. */
 static void put_whole(struct buffer *out, const struct web_page *page)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(WHOLE_MAX);
 
-	buffer_init(&text, WHOLE_MAX);
 	if (web_page_main(page, &text, NULL) == 0 &&
 	    put_element(out, "main", text.data, text.size) == 0)
 		return;
@@ -210,9 +209,8 @@ static void topic_compare(struct topic *topic, const struct web_page *page,
 
 static void publish(struct live *live)
 {
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(HTTP_EVENT_BYTES);
 
-	buffer_init(&out, HTTP_EVENT_BYTES);
 	topic_compare(live->rendering, &live->page, &out);
 	if (out.size)
 		http_server_publish(live->server, live->rendering, out.data,

@@ -63,13 +63,13 @@ int web_log_page(struct web_page *page, const uint64_t numbers[WEB_NUMBERS],
 	struct message_log_read read = { .job = job,
 					 .stream = stream,
 					 .offset = begin };
-	owned(buffer_clear) struct buffer bytes;
+	owned(buffer_clear) struct buffer bytes =
+		BUFFER_INIT(MESSAGE_PAYLOAD_MAX);
 	struct api_request request = web_request(page, &read);
 	struct reply_log_read reply = { 0 };
 	size_t from;
 	int rc;
 
-	buffer_init(&bytes, MESSAGE_PAYLOAD_MAX);
 	request.bytes = &bytes;
 	snprintf(stream, sizeof(stream), "rank-%" PRIu64, rank);
 	snprintf(page->title, sizeof(page->title), "Job %" PRIu64 ", output",

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char empty[1];
+char buffer_empty[1];
 
 void buffer_init(struct buffer *buffer, size_t limit)
 {
-	*buffer = (struct buffer){ .data = empty, .limit = limit };
+	*buffer = (struct buffer)BUFFER_INIT(limit);
 }
 
 void buffer_clear(struct buffer *buffer)

@@ -18,6 +18,13 @@ struct buffer {
 	size_t limit;    /* size never exceeds it */
 };
 
+extern char buffer_empty[1];
+
+/* struct buffer text = BUFFER_INIT(4096); */
+#define BUFFER_INIT(max)                                                       \
+	{                                                                      \
+		.data = buffer_empty, .limit = (max)                           \
+	}
 void buffer_init(struct buffer *buffer, size_t limit);
 void buffer_clear(struct buffer *buffer); /* empty again, limit kept */
 OWNED_VALUE(struct buffer, buffer_clear)

@@ -54,11 +54,10 @@ bool strings_has(const struct strings *strings, const char *text)
 int strings_printf(struct strings *strings, struct error *err, const char *fmt,
 		   ...)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(STRINGS_ITEM_MAX);
 	va_list args;
 	int need;
 
-	buffer_init(&text, STRINGS_ITEM_MAX);
 	va_start(args, fmt);
 	need = vsnprintf(NULL, 0, fmt, args);
 	va_end(args);

@@ -47,11 +47,10 @@ static int text_set(char **to, const char *text, struct error *err)
 static bool pci_word(const struct sysroot *roots, const char *function,
 		     const char *file, size_t digits, char *out)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(64);
 	char path[PATH_MAX];
 
 	*out = 0;
-	buffer_init(&text, 64);
 	snprintf(path, sizeof(path), PCI_FOLDER "/%.64s/%s", function, file);
 	if (sysroot_read(roots, path, &text, NULL) < 0 ||
 	    strncmp(text.data, "0x", 2) != 0 || text.size != digits + 2)
@@ -98,12 +97,11 @@ static bool pci_suits(const struct search *search, const char *function)
 
 static int64_t numa_of(const struct sysroot *roots, const char *function)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(32);
 	char path[PATH_MAX];
 	long node;
 	char *end;
 
-	buffer_init(&text, 32);
 	snprintf(path, sizeof(path), PCI_FOLDER "/%s/numa_node", function);
 	if (sysroot_read(roots, path, &text, NULL) < 0)
 		return -1;

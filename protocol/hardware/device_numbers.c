@@ -134,9 +134,8 @@ static int number_of_file(const struct search *search,
 			  const struct number_rule *rule, const char *path,
 			  char value[VALUE_MAX], struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(NUMBER_FILE_MAX);
 
-	buffer_init(&text, NUMBER_FILE_MAX);
 	if (sysroot_read(search->roots, path, &text, err) < 0)
 		return -1;
 	return number_of_text(rule, text.data, value, err);

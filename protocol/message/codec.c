@@ -225,10 +225,9 @@ static int codec_pack(const struct schema *schema, const void *from,
 int codec_copy(const struct schema *schema, const void *from, void *to,
 	       struct error *err)
 {
-	owned(buffer_clear) struct buffer bytes;
+	owned(buffer_clear) struct buffer bytes = BUFFER_INIT(COPY_MAX);
 	struct cbor_bytes_source source;
 
-	buffer_init(&bytes, COPY_MAX);
 	if (codec_pack(schema, from, &bytes, err) < 0) {
 		memset(to, 0, schema->size);
 		return -1;

@@ -284,10 +284,9 @@ static int read_json(const struct field *field, const struct token *token,
 static int read_packed(const struct field *field, const struct token *token,
 		       struct packed *to, struct token_source *source)
 {
-	owned(buffer_clear) struct buffer bytes;
+	owned(buffer_clear) struct buffer bytes = BUFFER_INIT(PACKED_MAX);
 	struct cbor_bytes_sink sink;
 
-	buffer_init(&bytes, PACKED_MAX);
 	if (token_copy(source, token,
 		       cbor_bytes_sink(&sink, &bytes, source->err)) < 0)
 		return error_prefix(source->err, "%s", field->name);

@@ -395,9 +395,8 @@ static bool is_of(const char *const *keys, const char *line, size_t length)
 static int keep_lines(const char *path, const char *const *keys,
 		      struct buffer *out, struct error *err)
 {
-	owned(buffer_clear) struct buffer old;
+	owned(buffer_clear) struct buffer old = BUFFER_INIT(SETTINGS_MAX);
 
-	buffer_init(&old, SETTINGS_MAX);
 	if (file_read_any(path, &old, err) < 0)
 		return -1;
 	for (const char *line = old.data; line && *line;) {
@@ -417,10 +416,9 @@ static int keep_lines(const char *path, const char *const *keys,
 int join_settings(const char *path, const char *const *keys, const char *text,
 		  const char *head, struct error *err)
 {
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(SETTINGS_MAX);
 	int rc;
 
-	buffer_init(&out, SETTINGS_MAX);
 	rc = access(path, F_OK) < 0 ? buffer_text(&out, head, err)
 				    : keep_lines(path, keys, &out, err);
 	if (rc < 0 || buffer_text(&out, text, err) < 0)

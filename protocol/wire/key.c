@@ -213,9 +213,8 @@ int key_public(const char *given, char public[KEY_TEXT_SIZE], struct error *err)
 {
 	static const struct document_limits limits = { .bytes = KEY_FILE_MAX };
 	owned(document_free) struct document *document = NULL;
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(KEY_FILE_MAX);
 
-	buffer_init(&text, KEY_FILE_MAX);
 	/* A path may be valid Z85, too: an existing file is read. */
 	if (key_text_valid(given) && access(given, F_OK) < 0) {
 		memcpy(public, given, KEY_TEXT_SIZE);

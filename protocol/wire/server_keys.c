@@ -50,9 +50,8 @@ static int server_keys_read_line(struct server_keys *keys, const char *text,
 int server_keys_read(struct server_keys *keys, const char *anchor,
 		     const char *path, struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(FILE_MAX);
 
-	buffer_init(&text, FILE_MAX);
 	*keys = (struct server_keys){ 0 };
 	snprintf(keys->path, sizeof(keys->path), "%s", path);
 	snprintf(keys->anchor, KEY_TEXT_SIZE, "%s", anchor);

@@ -132,11 +132,10 @@ int wire_client_send(struct wire_client *client, enum message_type type,
 		     const void *body, const void *payload, size_t size,
 		     struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(MESSAGE_TEXT_MAX);
 	owned(frames_clear) struct frames frames;
 
 	frames_init(&frames);
-	buffer_init(&text, MESSAGE_TEXT_MAX);
 	if (!client->up)
 		return error_set(err, ENOTCONN, "no session with %s",
 				 client->endpoint);

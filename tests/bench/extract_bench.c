@@ -280,10 +280,9 @@ static int run_grep(const char *folder, const char *way,
 static int run_grep_all(const char *folder, const struct catalog *catalog,
 			const struct buffer *log, struct error *err)
 {
-	owned(buffer_clear) struct buffer patterns;
+	owned(buffer_clear) struct buffer patterns = BUFFER_INIT(1 << 20);
 	size_t left_out;
 
-	buffer_init(&patterns, 1 << 20);
 	if (patterns_write(catalog, &patterns, &left_out, err) < 0 ||
 	    run_grep(folder, "grep, all rules", &patterns, log, err) < 0)
 		return -1;

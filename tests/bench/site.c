@@ -46,10 +46,9 @@ static int make_keys(struct site *site, struct buffer *list, struct error *err)
 
 static int write_keys(struct site *site, struct error *err)
 {
-	owned(buffer_clear) struct buffer list;
+	owned(buffer_clear) struct buffer list = BUFFER_INIT(LIST_MAX);
 	char path[PATH_MAX];
 
-	buffer_init(&list, LIST_MAX);
 	if (make_keys(site, &list, err) < 0)
 		return -1;
 	site_path(site, "controller.key", path);

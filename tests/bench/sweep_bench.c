@@ -73,13 +73,12 @@ static void place(struct sweep *sweep)
 static void measure(const struct catalog *catalog, size_t cells,
 		    struct figures *figures)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 20);
 	owned(sweep_free) struct sweep *sweep = NULL;
 	struct rusage usage;
 	struct error err;
 	double start = clock_s();
 
-	buffer_init(&text, 1 << 20);
 	write_sweep(&text, cells);
 	sweep = sweep_parse(text.data, text.size, "large", catalog, &err);
 	if (!sweep)

@@ -81,10 +81,9 @@ static int curl(const char *const *more, const char *output, struct error *err)
 /* The jar's last line ends in the cookie's name and value. */
 static int find_cookie(struct web *web, struct error *err)
 {
-	owned(buffer_clear) struct buffer jar;
+	owned(buffer_clear) struct buffer jar = BUFFER_INIT(4096);
 	const char *name;
 
-	buffer_init(&jar, 4096);
 	if (file_read(AT_FDCWD, web->jar, &jar, err) < 0)
 		return -1;
 	name = jar.size ? strstr(jar.data, "regatta\t") : NULL;
@@ -134,12 +133,11 @@ static int list_loads(const struct web *web, const char *path,
 static int find_stream(struct web *web, size_t page, struct error *err)
 {
 	static const char mark[] = "data-live=\"";
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(PAGE_MAX);
 	char url[200], *to = web->streams[page];
 	const char *const argv[] = { "-b", web->jar, url, NULL };
 	const char *at;
 
-	buffer_init(&text, PAGE_MAX);
 	snprintf(url, sizeof(url), "%s%s", web->url, pages[page]);
 	if (curl(argv, web->list, err) < 0 ||
 	    file_read(AT_FDCWD, web->list, &text, err) < 0)

@@ -138,13 +138,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input input = { data, data + size };
 	size_t piece = 1 + pick(&input, 97);
-	owned(buffer_clear) struct buffer plain;
-	owned(buffer_clear) struct buffer dressed;
+	owned(buffer_clear) struct buffer plain = BUFFER_INIT(1 << 20);
+	owned(buffer_clear) struct buffer dressed = BUFFER_INIT(1 << 20);
 	struct extract *a, *b;
 	size_t lines = 0;
 
-	buffer_init(&plain, 1 << 20);
-	buffer_init(&dressed, 1 << 20);
 	for (int i = 1; i <= LINES_MAX && input.at < input.end; i++, lines++) {
 		char line[128];
 

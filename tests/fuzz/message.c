@@ -52,15 +52,15 @@ static void try_replies(enum message_type type, const void *message)
 
 static void try_message(const char *data, size_t size)
 {
-	owned(buffer_clear) struct buffer first;
-	owned(buffer_clear) struct buffer second;
+	owned(buffer_clear) struct buffer first =
+		BUFFER_INIT((size_t)MESSAGE_REPLY_MAX * 8);
+	owned(buffer_clear) struct buffer second =
+		BUFFER_INIT((size_t)MESSAGE_REPLY_MAX * 8);
 	enum message_type type = MESSAGE_NONE, again_type = MESSAGE_NONE;
 	void *body = NULL, *again = NULL;
 	struct error err = { 0 };
 
 	/* Escapes may make the text longer than what it was read from. */
-	buffer_init(&first, (size_t)MESSAGE_REPLY_MAX * 8);
-	buffer_init(&second, (size_t)MESSAGE_REPLY_MAX * 8);
 	if (message_decode(data, size, &type, &body, &err) < 0) {
 		must(err.code && err.text[0] && !body);
 		return;
@@ -81,11 +81,10 @@ static void try_message(const char *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	owned(buffer_clear) struct buffer text;
-	owned(buffer_clear) struct buffer bytes;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(MESSAGE_REPLY_MAX);
+	owned(buffer_clear) struct buffer bytes =
+		BUFFER_INIT(MESSAGE_REPLY_MAX);
 
-	buffer_init(&text, MESSAGE_REPLY_MAX);
-	buffer_init(&bytes, MESSAGE_REPLY_MAX);
 	try_message((const char *)data, size);
 	if (buffer_append(&text, data, size, NULL) == 0 &&
 	    wire_from_json(text.data, &bytes))

@@ -22,11 +22,10 @@ static void must(bool good)
 static void judge(const char *text, const struct report_rows *rows)
 {
 	owned(judgements_clear) struct judgements judgements = { 0 };
-	owned(buffer_clear) struct buffer xml;
+	owned(buffer_clear) struct buffer xml = BUFFER_INIT(1 << 20);
 	struct requirement requirement;
 	struct error err = { 0 };
 
-	buffer_init(&xml, 1 << 20);
 	if (requirement_parse(text, &requirement, &err) < 0) {
 		must(err.code == EINVAL && err.text[0]);
 		return;
@@ -46,9 +45,8 @@ static void show(const struct report_rows *rows, enum language language)
 		.baseline_name = "b",
 		.language = language,
 	};
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(1 << 24);
 
-	buffer_init(&out, 1 << 24);
 	report_html(&about, rows, &out, NULL);
 	report_markdown(&about, rows, &out, NULL);
 	report_csv(&about, rows, &out, NULL);

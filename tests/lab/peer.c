@@ -117,9 +117,9 @@ static int talk(void *socket, unsigned long count, const struct frame *frames,
 		return 1;
 	}
 	while ((got = zmq_recv(socket, bytes, ROOM, 0)) >= 0) {
-		owned(buffer_clear) struct buffer text;
+		owned(buffer_clear) struct buffer text =
+			BUFFER_INIT((size_t)ROOM * 8);
 
-		buffer_init(&text, (size_t)ROOM * 8);
 		wire_to_json(bytes, got < ROOM ? (size_t)got : ROOM, &text);
 		puts(text.data);
 		fflush(stdout);
@@ -249,11 +249,9 @@ static int run_flood(const struct peer *peer, size_t count, int64_t for_ms,
 /* The message as JSON, with its number for each '#'. */
 static bool deaf_send(void *socket, const char *text, unsigned long long number)
 {
-	owned(buffer_clear) struct buffer json;
-	owned(buffer_clear) struct buffer bytes;
+	owned(buffer_clear) struct buffer json = BUFFER_INIT(ROOM);
+	owned(buffer_clear) struct buffer bytes = BUFFER_INIT(ROOM);
 
-	buffer_init(&json, ROOM);
-	buffer_init(&bytes, ROOM);
 	for (; *text; text++)
 		if (*text == '#')
 			buffer_printf(&json, NULL, "%llu", number);

@@ -80,7 +80,7 @@ static void test_verdicts(void)
 	owned(report_rows_clear) struct report_rows rows = rows_measured(NULL);
 	owned(measured_clear) struct measured first = { 0 }, second = { 0 };
 	owned(acceptance_clear) struct acceptance once = { 0 }, twice = { 0 };
-	owned(buffer_clear) struct buffer xml;
+	owned(buffer_clear) struct buffer xml = BUFFER_INIT(100000);
 
 	ok(measured_add(&first, &rows, false, NULL) == 0 &&
 		   first.values_count == 16 && first.losses_count == 8 &&
@@ -105,7 +105,6 @@ static void test_verdicts(void)
 		   acceptance_of(&twice, "n22") == VERDICT_GOOD &&
 		   acceptance_count(&twice, UNIT_NODE, VERDICT_BAD) == 3,
 	   "verdicts are counted and found by name");
-	buffer_init(&xml, 100000);
 	twice.set = strdup("a<b");
 	ok(acceptance_junit(&twice, &xml, NULL) == 0 &&
 		   strstr(xml.data, "name=\"a&lt;b\" tests=\"9\" "

@@ -200,7 +200,7 @@ static void lies(struct blob_store *blobs)
 static void as_text(struct blob_store *blobs)
 {
 	struct incoming *incoming = incoming_new(blobs, NULL, 20, NULL);
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(4);
 	char hash[BLOB_HASH_SIZE];
 	struct error err = { 0 };
 
@@ -212,7 +212,6 @@ static void as_text(struct blob_store *blobs)
 	       "a whole one is read as text");
 	is(text.data, "some text", "all of it");
 	buffer_clear(&text);
-	buffer_init(&text, 4);
 	ok(blob_store_text(blobs, hash, &text, &err) < 0 && err.code == E2BIG,
 	   "within its limit: %s", err.text);
 	ok(blob_store_text(blobs, hash_of("none", 4), &text, &err) < 0 &&

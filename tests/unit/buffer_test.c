@@ -9,9 +9,8 @@
 
 static void an_empty_buffer(void)
 {
-	owned(buffer_clear) struct buffer b;
+	owned(buffer_clear) struct buffer b = BUFFER_INIT(10);
 
-	buffer_init(&b, 10);
 	is(b.data, "", "a new buffer is the empty string");
 	is_int((long long)b.capacity, 0, "a new buffer owns nothing");
 	buffer_consume(&b, 5);
@@ -25,10 +24,9 @@ static void an_empty_buffer(void)
 
 static void growth(void)
 {
-	owned(buffer_clear) struct buffer b;
+	owned(buffer_clear) struct buffer b = BUFFER_INIT(1 << 20);
 	bool good = true;
 
-	buffer_init(&b, 1 << 20);
 	for (int i = 0; i < 1000; i++) {
 		good &= buffer_printf(&b, NULL, "%04d\n", i) == 0;
 		good &= b.data[b.size] == 0;
@@ -48,10 +46,9 @@ static void growth(void)
 
 static void the_limit(void)
 {
-	owned(buffer_clear) struct buffer b;
+	owned(buffer_clear) struct buffer b = BUFFER_INIT(5);
 	struct error err = { 0 };
 
-	buffer_init(&b, 5);
 	is_int(buffer_text(&b, "12345", &err), 0, "the limit itself fits");
 	is_int(buffer_text(&b, "6", &err), -1, "one byte more does not");
 	is_int(err.code, E2BIG, "the code says too big");
@@ -70,10 +67,9 @@ static void the_limit(void)
 
 static void no_limit(void)
 {
-	owned(buffer_clear) struct buffer b;
+	owned(buffer_clear) struct buffer b = BUFFER_INIT(SIZE_MAX);
 	struct error err = { 0 };
 
-	buffer_init(&b, SIZE_MAX);
 	is_int(buffer_text(&b, "words", &err), 0,
 	       "a limit of SIZE_MAX is no limit");
 	is(b.data, "words", "the bytes are there");
@@ -86,9 +82,8 @@ static void no_limit(void)
 
 static void room_to_write(void)
 {
-	owned(buffer_clear) struct buffer b;
+	owned(buffer_clear) struct buffer b = BUFFER_INIT(4096);
 
-	buffer_init(&b, 4096);
 	is_int(buffer_text(&b, "head ", NULL), 0, "a head is there");
 	is_int(buffer_reserve(&b, 4091, NULL), 0, "room up to the limit");
 	is(b.data, "head ", "reserving keeps the text");
@@ -101,10 +96,9 @@ static void room_to_write(void)
 
 static void handing_over(void)
 {
-	owned(buffer_clear) struct buffer b;
+	owned(buffer_clear) struct buffer b = BUFFER_INIT(100);
 	owned_free char *empty = NULL, *text = NULL;
 
-	buffer_init(&b, 100);
 	empty = buffer_take(&b);
 	is(empty, "", "an empty buffer hands over an empty string");
 	buffer_text(&b, "mine", NULL);

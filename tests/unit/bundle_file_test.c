@@ -67,10 +67,9 @@ static void put_signed(struct archive *out, const struct change *change,
 		       const struct bundle_manifest *manifest)
 {
 	struct reply_sign sign = { .sweep = 7, .at_ms = 5000 };
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 20);
 	char hex[DIGEST_HEX_SIZE];
 
-	buffer_init(&text, 1 << 20);
 	codec_encode(&bundle_manifest_schema, manifest, &text, NULL);
 	if (!change->no_manifest)
 		put(out, "manifest.json", NULL, text.data);
@@ -130,7 +129,7 @@ static bool reads(struct bundle *bundle, const char *logs)
 static void test_good(void)
 {
 	owned(bundle_clear) struct bundle bundle = { 0 };
-	owned(buffer_clear) struct buffer log;
+	owned(buffer_clear) struct buffer log = BUFFER_INIT(100);
 	char logs[100], file[150];
 
 	snprintf(logs, sizeof(logs), "%s/logs", folder);
@@ -142,7 +141,6 @@ static void test_good(void)
 	   "with its rows");
 	is(bundle_about(&bundle).name, "nightly", "and what is known of it");
 	is(bundle.signature.by, "ann", "and who asked for it");
-	buffer_init(&log, 100);
 	ok(file_read(AT_FDCWD, file, &log, NULL) == 0 &&
 		   !strcmp(log.data, "hello\n"),
 	   "its logs are unpacked");
@@ -211,10 +209,9 @@ static void test_refused(void)
 /* A file that is cut anywhere, and one that is none. */
 static void test_damaged(void)
 {
-	owned(buffer_clear) struct buffer whole;
+	owned(buffer_clear) struct buffer whole = BUFFER_INIT(1 << 20);
 	size_t read = 0;
 
-	buffer_init(&whole, 1 << 20);
 	make(&(struct change){ 0 });
 	file_read(AT_FDCWD, path, &whole, NULL);
 	for (size_t size = 0; size < whole.size; size += 7) {

@@ -109,9 +109,8 @@ static void test_table(void)
 	owned(report_rows_clear) struct report_rows runs =
 		rows_of_text(runs_json);
 	const struct report_about about = { .sweep = 1 };
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(100000);
 
-	buffer_init(&out, 100000);
 	report_markdown(&about, &runs, &out, NULL);
 	ok(strstr(out.data,
 		  "| 100.0 ± 12.7 (!) | 2 of 3, 1 failed |  99.0-101.0 "

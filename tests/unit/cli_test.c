@@ -424,9 +424,8 @@ static void test_sample(struct bed *bed)
 /* A folder of images with one chip. */
 static void make_images(struct bed *bed)
 {
-	owned(buffer_clear) struct buffer models;
+	owned(buffer_clear) struct buffer models = BUFFER_INIT(1 << 20);
 
-	buffer_init(&models, 1 << 20);
 	file_read(AT_FDCWD, "images/models.yaml", &models, NULL);
 	file_make_folders(bed_file(bed, "vendors/acme"), 0755, NULL);
 	bed_write(bed, "models.yaml", models.data, 0644);
@@ -595,14 +594,13 @@ static void test_folder(struct bed *bed)
 {
 	owned(folder_clear) struct folder first = { 0 };
 	owned(folder_clear) struct folder second = { 0 };
-	owned(buffer_clear) struct buffer text, back;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(100);
+	owned(buffer_clear) struct buffer back = BUFFER_INIT(100);
 	char path[PATH_MAX], cluster[64];
 	struct stat st = { 0 };
 	struct error err;
 	const char *name = bed_file(bed, "a/run");
 
-	buffer_init(&text, 100);
-	buffer_init(&back, 100);
 	buffer_text(&text, "sweep: x\n", NULL);
 	ok(folder_make(&first, name, "x", &text, &err) == 0,
 	   "a folder is made with those above it");

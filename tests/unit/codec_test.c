@@ -121,11 +121,10 @@ static void test_figures(void)
 		"\"list\":[null]",         "\"named\":[1]",
 		"\"named\":{\"a\":\"1\"}", "\"remarks\":[1]",
 	};
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(4096);
 	struct measured measured;
 	struct error err = { 0 };
 
-	buffer_init(&out, 4096);
 	ok(codec_decode(&measured_schema, measured_text, strlen(measured_text),
 			&measured, &err) == 0,
 	   "figures are read: %s", err.text);
@@ -166,11 +165,10 @@ static void test_figures(void)
 
 static void test_there_and_back(void)
 {
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(4096);
 	struct whole whole;
 	struct error err = { 0 };
 
-	buffer_init(&out, 4096);
 	ok(decode(whole_text, &whole, &err) == 0, "every kind is read: %s",
 	   err.text);
 	ok(whole.flag && whole.small == UINT32_MAX && whole.big == UINT64_MAX &&
@@ -207,11 +205,10 @@ static void with_field(struct buffer *out, const char *field, const char *value)
 
 static void refused(const char *field, const char *value, const char *want)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 20);
 	struct whole whole;
 	struct error err = { 0 };
 
-	buffer_init(&text, 1 << 20);
 	memset(&whole, 0x55, sizeof(whole));
 	with_field(&text, field, value);
 	ok(decode(text.data, &whole, &err) < 0 && err.code == EPROTO &&
@@ -267,11 +264,10 @@ static void test_refusals(void)
 
 static void test_absent(void)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(4096);
 	struct whole whole;
 	struct error err = { 0 };
 
-	buffer_init(&text, 4096);
 	with_field(&text, "note", NULL);
 	ok(decode(text.data, &whole, &err) == 0 && !whole.note,
 	   "an optional field may be absent");
@@ -334,11 +330,10 @@ static void test_borders(void)
 	};
 
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
-		owned(buffer_clear) struct buffer text;
+		owned(buffer_clear) struct buffer text = BUFFER_INIT(256);
 		struct part part = { .name = (char *)"n", .size = values[i] };
 		struct part got = { 0 };
 
-		buffer_init(&text, 256);
 		codec_encode(&part_schema, &part, &text, NULL);
 		ok(codec_decode(&part_schema, text.data, text.size, &got,
 				NULL) == 0 &&
@@ -365,10 +360,9 @@ static void test_signed_borders(void)
 
 	decode(whole_text, &whole, NULL);
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
-		owned(buffer_clear) struct buffer text;
+		owned(buffer_clear) struct buffer text = BUFFER_INIT(4096);
 		struct whole got = { 0 };
 
-		buffer_init(&text, 4096);
 		whole.sign = values[i];
 		codec_encode(&whole_schema, &whole, &text, NULL);
 		ok(decode(text.data, &got, NULL) == 0 && got.sign == values[i],
@@ -380,10 +374,9 @@ static void test_signed_borders(void)
 
 static void test_numbers_read(void)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(4096);
 	struct whole whole;
 
-	buffer_init(&text, 4096);
 	with_field(&text, "big", "9007199254740991");
 	ok(decode(text.data, &whole, NULL) == 0 &&
 		   whole.big == (UINT64_C(1) << 53) - 1,
@@ -450,13 +443,11 @@ static void test_what_is_not_written(void)
 
 static void test_long_values(void)
 {
-	owned(buffer_clear) struct buffer value;
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer value = BUFFER_INIT(1 << 20);
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 20);
 	struct whole whole;
 	struct error err = { 0 };
 
-	buffer_init(&value, 1 << 20);
-	buffer_init(&text, 1 << 20);
 	buffer_reserve(&value, CODEC_STRING_MAX + 10, NULL);
 	memset(value.data, 'x', CODEC_STRING_MAX + 2);
 	value.data[0] = value.data[CODEC_STRING_MAX + 1] = '"';
@@ -505,12 +496,11 @@ static void test_every_allocation(void)
 	codec_clear(&whole_schema, &whole);
 	decode(whole_text, &good, NULL);
 	for (n = 1;; n++) {
-		owned(buffer_clear) struct buffer out;
+		owned(buffer_clear) struct buffer out = BUFFER_INIT(4096);
 		struct error err = { 0 };
 		bool failed;
 		int rc;
 
-		buffer_init(&out, 4096);
 		fault_arm(n);
 		rc = codec_encode(&whole_schema, &good, &out, &err);
 		failed = fault_disarm();
@@ -559,12 +549,11 @@ static void test_print(void)
 	};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		owned(buffer_clear) struct buffer out;
+		owned(buffer_clear) struct buffer out = BUFFER_INIT(1000);
 		struct error err = { 0 };
 		cJSON *tree = codec_parse(texts[i], strlen(texts[i]), &err);
 		char *want = cJSON_PrintUnformatted(tree);
 
-		buffer_init(&out, 1000);
 		ok(codec_print(tree, &out, &err) == 0, "%s is printed: %s",
 		   texts[i], err.text);
 		is(out.data, want, "as cJSON does it");
@@ -621,7 +610,8 @@ static void test_escapes(void)
 
 	for (size_t i = 0; i < sizeof(marks); i++)
 		for (size_t at = 0; at < sizeof(text) - 1; at++) {
-			owned(buffer_clear) struct buffer out;
+			owned(buffer_clear) struct buffer out =
+				BUFFER_INIT(100);
 			cJSON *tree;
 
 			memset(text, 'a', sizeof(text) - 1);
@@ -629,7 +619,6 @@ static void test_escapes(void)
 			text[sizeof(text) - 1] = 0;
 			tree = cJSON_CreateString(text);
 			want = cJSON_PrintUnformatted(tree);
-			buffer_init(&out, 100);
 			wrong += codec_print(tree, &out, NULL) < 0 ||
 				 strcmp(out.data, want) != 0;
 			cJSON_free(want);

@@ -58,12 +58,11 @@ static struct task_spec four_of_eight(void)
 
 static void whole_file(void)
 {
-	owned(buffer_clear) struct buffer start;
+	owned(buffer_clear) struct buffer start = BUFFER_INIT(INIT_START_MAX);
 	struct task_spec spec = four_of_eight();
 	struct strings none = { 0 };
 	struct error err = { 0 };
 
-	buffer_init(&start, INIT_START_MAX);
 	spec.container.processes = 2;
 	spec.container.grace_ms = 1500;
 	strings_add(&spec.container.argv, "train", NULL);
@@ -97,13 +96,12 @@ static void whole_file(void)
 
 static void flight_recorder(void)
 {
-	owned(buffer_clear) struct buffer start;
+	owned(buffer_clear) struct buffer start = BUFFER_INIT(INIT_START_MAX);
 	struct task_spec spec = four_of_eight();
 	struct strings none = { 0 };
 	struct error err = { 0 };
 	const char *env;
 
-	buffer_init(&start, INIT_START_MAX);
 	spec.container.recorder_off = false;
 	strings_add(&spec.container.argv, "train", NULL);
 	strings_add(&spec.container.env, "TORCH_FR_BUFFER_SIZE=9", NULL);
@@ -126,12 +124,11 @@ static void flight_recorder(void)
 
 static void what_is_run(void)
 {
-	owned(buffer_clear) struct buffer start;
+	owned(buffer_clear) struct buffer start = BUFFER_INIT(INIT_START_MAX);
 	struct task_spec spec = four_of_eight();
 	struct strings image = { 0 }, none = { 0 };
 	struct error err = { 0 };
 
-	buffer_init(&start, INIT_START_MAX);
 	strings_add(&image, "/entry", NULL);
 	strings_add(&image, "--port=${MASTER_PORT}", NULL);
 	command_build(&spec, &image, &there, &start, &err);
@@ -154,7 +151,7 @@ static void what_is_run(void)
 
 static void a_file(void)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(4096);
 	struct task_spec spec = four_of_eight();
 	char rank[] = "rank ${NODE_RANK} of ${x} ${NNODES}\n", name[] = "a";
 	char nothing[] = "";
@@ -163,7 +160,6 @@ static void a_file(void)
 
 	spec.container.files = &file;
 	spec.container.files_count = 1;
-	buffer_init(&text, 4096);
 	is_int(command_text(&spec, spec.container.files[0].text, &there, &text,
 			    &err),
 	       0, "a file of the spec");
@@ -203,11 +199,11 @@ static void placeholders(void)
 	struct strings none = { 0 };
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		owned(buffer_clear) struct buffer start;
+		owned(buffer_clear) struct buffer start =
+			BUFFER_INIT(INIT_START_MAX);
 		struct task_spec spec = four_of_eight();
 		char want[256];
 
-		buffer_init(&start, INIT_START_MAX);
 		strings_add(&spec.container.argv, cases[i].from, NULL);
 		command_build(&spec, &none, &there, &start, NULL);
 		snprintf(want, sizeof(want), "%s|", cases[i].to);
@@ -220,11 +216,10 @@ static void placeholders(void)
 /* The value that counts is the last one: agent/init/init.h. */
 static void environment(void)
 {
-	owned(buffer_clear) struct buffer start;
+	owned(buffer_clear) struct buffer start = BUFFER_INIT(INIT_START_MAX);
 	struct task_spec spec = four_of_eight();
 	struct strings none = { 0 };
 
-	buffer_init(&start, INIT_START_MAX);
 	strings_add(&spec.container.argv, "x", NULL);
 	strings_add(&spec.container.env, "MASTER_PORT=1", NULL);
 	strings_add(&spec.container.env, "URL=${MASTER_ADDR}:${MASTER_PORT}",
@@ -245,7 +240,7 @@ static void environment(void)
 static bool tells_interface(uint32_t nodes, const char *network,
 			    const char *interface)
 {
-	owned(buffer_clear) struct buffer start;
+	owned(buffer_clear) struct buffer start = BUFFER_INIT(INIT_START_MAX);
 	owned_free char *copy = network ? strdup(network) : NULL;
 	struct task_spec spec = four_of_eight();
 	struct strings none = { 0 };
@@ -255,7 +250,6 @@ static bool tells_interface(uint32_t nodes, const char *network,
 	by.interface = interface;
 	spec.nodes = nodes;
 	spec.container.network = copy;
-	buffer_init(&start, INIT_START_MAX);
 	strings_add(&spec.container.argv, "x", NULL);
 	strings_add(&spec.container.env, "NCCL_SOCKET_IFNAME=${INTERFACE}",
 		    NULL);
@@ -280,14 +274,13 @@ static void the_interface(void)
 
 static void all_addresses(void)
 {
-	owned(buffer_clear) struct buffer start, hosts;
+	owned(buffer_clear) struct buffer start = BUFFER_INIT(INIT_START_MAX);
+	owned(buffer_clear) struct buffer hosts = BUFFER_INIT(100);
 	struct task_spec spec = four_of_eight();
 	struct strings none = { 0 };
 	struct rendezvous two = { .address = "10.0.0.1", .port = 20500 };
 	struct error err = { 0 };
 
-	buffer_init(&start, INIT_START_MAX);
-	buffer_init(&hosts, 100);
 	strings_add(&spec.container.argv, "a ${NODE_ADDRESSES} b", NULL);
 	strings_add(&spec.container.argv, "${NODE_ENDPOINTS_JSON}", NULL);
 	strings_add(&spec.container.follow, "/f${NODE_RANK}", NULL);
@@ -368,14 +361,13 @@ static void names(void)
 
 static void limits(void)
 {
-	owned(buffer_clear) struct buffer start;
+	owned(buffer_clear) struct buffer start = BUFFER_INIT(100);
 	struct task_spec spec = four_of_eight();
 	struct strings none = { 0 };
 	struct error err = { 0 };
 	char address[512];
 	struct rendezvous far = { .address = address, .port = 1 };
 
-	buffer_init(&start, 100);
 	strings_add(&spec.container.argv, "x", NULL);
 	is_int(command_build(&spec, &none, &there, &start, &err), -1,
 	       "what does not fit is refused");

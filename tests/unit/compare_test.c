@@ -208,9 +208,8 @@ static void test_align_in_sweep(void)
 	};
 	cJSON *json = cJSON_CreateArray();
 	struct report_rows rows;
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(100000);
 
-	buffer_init(&out, 100000);
 	for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]); i++)
 		set_about(add(json, "x", 1, cells[i].loss), cells[i].vendor,
 			  cells[i].micro, align);

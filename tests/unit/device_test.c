@@ -473,11 +473,10 @@ static void on_the_wire(void)
 		.numbers_count = 1,
 		.gone = true,
 	};
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(4096);
 	struct device_info back;
 	struct error err;
 
-	buffer_init(&text, 4096);
 	codec_encode(&device_info_schema, &info, &text, &err);
 	ok(codec_decode(&device_info_schema, text.data, text.size, &back,
 			&err) == 0 &&

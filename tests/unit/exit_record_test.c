@@ -112,9 +112,8 @@ static void too_many_processes(void)
 {
 	struct exit_record record = { 0 };
 	struct error err = { 0 };
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(EXIT_RECORD_MAX);
 
-	buffer_init(&text, EXIT_RECORD_MAX);
 	buffer_text(&text, HEAD TIMES ", \"processes\": [", NULL);
 	for (int i = 0; i < 64; i++)
 		buffer_printf(&text, NULL, "%s%s", i ? "," : "",

@@ -315,9 +315,8 @@ bool expectation_met(const cJSON *view, const cJSON *expect, bool tell)
 
 cJSON *expectation_read(const char *path)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 20);
 
-	buffer_init(&text, 1 << 20);
 	if (file_read(AT_FDCWD, path, &text, NULL) < 0 ||
 	    buffer_text(&text, "", NULL) < 0)
 		return NULL;

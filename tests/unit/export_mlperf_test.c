@@ -50,10 +50,9 @@ int main(void)
 		"\"result\":{\"steps\":60,\"tokens_per_second\":800,"
 		"\"loss\":{\"first\":9,\"last\":2.5},"
 		"\"inputs\":{\"started_ms\":1000,\"ended_ms\":9000}}}]");
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(1 << 16);
 
 	tap_begin(60);
-	buffer_init(&out, 1 << 16);
 	is_int(mllog_write(&rows.items->info, &out, NULL), 0,
 	       "a result is written");
 	is(out.data, want, "with what it has, and nothing else");

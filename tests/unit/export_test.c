@@ -88,11 +88,10 @@ static void fake_export(struct fake *fake, struct wire_peer *peer,
 static void file_is(const char *folder, const char *file, const char *want,
 		    const char *name)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(65536);
 	char path[400];
 
 	snprintf(path, sizeof(path), "%s/%s", folder, file);
-	buffer_init(&text, 65536);
 	file_read(AT_FDCWD, path, &text, NULL);
 	is(text.size ? text.data : "", want, "%s", name);
 }

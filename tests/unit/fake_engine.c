@@ -124,14 +124,13 @@ static ssize_t unchunk(const char *data, size_t size, struct buffer *body)
 static bool take_request(struct fake_exchange *exchange)
 {
 	struct fake_engine *fake = exchange->fake;
-	owned(buffer_clear) struct buffer body;
+	owned(buffer_clear) struct buffer body = BUFFER_INIT(REQUEST_MAX);
 	owned_free char *head = NULL;
 	char *end = memmem(exchange->in.data, exchange->in.size, "\r\n\r\n", 4);
 	char *line, *path, *space, *length;
 	struct fake_request request;
 	size_t size;
 
-	buffer_init(&body, REQUEST_MAX);
 	if (!end)
 		return false;
 	size = (size_t)(end - exchange->in.data) + 4;

@@ -28,11 +28,10 @@ static void write_file(const void *bytes, size_t size)
 /* Read the file: the text, or the error behind its name. */
 static void reads(const char *want, const char *what)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 24);
 	struct error err = { 0 };
 	int rc;
 
-	buffer_init(&text, 1 << 24);
 	rc = file_reader_read(path, file_reader_keep, &text, &err);
 	buffer_append(&text, "", 1, NULL);
 	is(rc < 0 ? err.text + strlen(path) : text.data, want, "%s", what);
@@ -70,11 +69,10 @@ static void check_compressed(int (*filter)(struct archive *), size_t cut,
 {
 	struct archive *archive = archive_write_new();
 	struct archive_entry *entry = archive_entry_new();
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 20);
 	char packed[4096];
 	size_t used = 0;
 
-	buffer_init(&text, 1 << 20);
 	for (int i = 0; i < 1000; i++)
 		buffer_text(&text, TEXT, NULL);
 	buffer_append(&text, "", 1, NULL);

@@ -34,10 +34,9 @@ static bool there(const char *path)
 
 static void whole_reads(void)
 {
-	owned(buffer_clear) struct buffer b;
+	owned(buffer_clear) struct buffer b = BUFFER_INIT(10);
 	struct error err = { 0 };
 
-	buffer_init(&b, 10);
 	put("ten", "0123456789");
 	put("eleven", "0123456789x");
 	put("none", "");
@@ -61,10 +60,9 @@ static void whole_reads(void)
 
 static void what_is_no_file(void)
 {
-	owned(buffer_clear) struct buffer b;
+	owned(buffer_clear) struct buffer b = BUFFER_INIT(1000);
 	struct error err = { 0 };
 
-	buffer_init(&b, 1000);
 	put("target", "secret");
 	ok(symlinkat("target", folder, "link") == 0 &&
 		   mkfifoat(folder, "fifo", 0600) == 0 &&
@@ -86,11 +84,10 @@ static void what_is_no_file(void)
 
 static void what_is_not_replaced(void)
 {
-	owned(buffer_clear) struct buffer b;
+	owned(buffer_clear) struct buffer b = BUFFER_INIT(1000);
 	struct error err = { 0 };
 	struct stat st = { 0 };
 
-	buffer_init(&b, 1000);
 	is_int(file_check_replaced("fifo", &err), -1, "a FIFO stays");
 	is(err.text, "fifo is a device or pipe; expected the name of a file",
 	   "and is named");
@@ -116,11 +113,10 @@ static void what_is_not_replaced(void)
 
 static void a_pipe_that_a_user_names(void)
 {
-	owned(buffer_clear) struct buffer b;
+	owned(buffer_clear) struct buffer b = BUFFER_INIT(1 << 20);
 	int ends[2];
 	char path[64];
 
-	buffer_init(&b, 1 << 20);
 	if (!ok(pipe2(ends, O_CLOEXEC) == 0, "a pipe"))
 		return;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", ends[0]);
@@ -133,12 +129,11 @@ static void a_pipe_that_a_user_names(void)
 
 static void writes(void)
 {
-	owned(buffer_clear) struct buffer b;
+	owned(buffer_clear) struct buffer b = BUFFER_INIT(1000);
 	struct error err = { 0 };
 	struct stat st = { 0 };
 	mode_t mask = umask(0077);
 
-	buffer_init(&b, 1000);
 	is_int(file_write(folder, "w", "one", 3, 0644, 1, &err), 0,
 	       "a file is written");
 	is_int(file_read(folder, "w", &b, &err), 0, "and read");
@@ -180,12 +175,11 @@ static void writes(void)
  */
 static void a_full_disk(void)
 {
-	owned(buffer_clear) struct buffer b;
+	owned(buffer_clear) struct buffer b = BUFFER_INIT(1000);
 	static const char large[1 << 16];
 	int status = -1;
 	pid_t child;
 
-	buffer_init(&b, 1000);
 	put("full", "old");
 	child = fork();
 	if (child == 0) {

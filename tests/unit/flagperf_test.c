@@ -193,12 +193,11 @@ static void without_script(char *words)
 
 static void a_case_is_started_as_flagperf_starts_it(size_t i)
 {
-	owned(buffer_clear) struct buffer start;
+	owned(buffer_clear) struct buffer start = BUFFER_INIT(1 << 20);
 	static char text[16384];
 	struct error err = { 0 };
 	struct job_spec job;
 
-	buffer_init(&start, 1 << 20);
 	snprintf(text, sizeof(text),
 		 "sweep: s\nvendor: nvidia\nflagperf:\n  tree: /fp\n"
 		 "  visible: CUDA_VISIBLE_DEVICES\n  hosts_ports: '2222'\n"
@@ -222,7 +221,7 @@ static void a_case_is_started_as_flagperf_starts_it(size_t i)
 /* The files of FlagScale's own runner lie in the folder of logs. */
 static void what_of_flagscale_is_followed(void)
 {
-	owned(buffer_clear) struct buffer start;
+	owned(buffer_clear) struct buffer start = BUFFER_INIT(1 << 20);
 	static char text[4096];
 	struct error err = { 0 };
 	struct job_spec job;
@@ -231,7 +230,6 @@ static void what_of_flagscale_is_followed(void)
 		      "  cases: {'m:flagscale:A:1:8:1': /d}\n",
 		      &err);
 
-	buffer_init(&start, 1 << 20);
 	job = job_of(sweep, 0);
 	build(&job, &start);
 	of_key(&start, "follow=", 2, text, sizeof(text));
@@ -310,10 +308,9 @@ static const char surrounded[] =
 /* What its container is told to run, and with what. */
 static void how_a_case_starts(const struct job_spec *job)
 {
-	owned(buffer_clear) struct buffer start;
+	owned(buffer_clear) struct buffer start = BUFFER_INIT(1 << 20);
 	static char text[16384];
 
-	buffer_init(&start, 1 << 20);
 	build(job, &start);
 	of_key(&start, "env=", 8, text, sizeof(text));
 	is(text, "A=top|PYTHONUNBUFFERED=1|B=c d|",
@@ -391,12 +388,11 @@ static void what_surrounds_a_case(void)
 
 static void the_tree_may_start_it(void)
 {
-	owned(buffer_clear) struct buffer start;
+	owned(buffer_clear) struct buffer start = BUFFER_INIT(1 << 20);
 	static char text[16384];
 	struct error err = { 0 };
 	struct job_spec job;
 
-	buffer_init(&start, 1 << 20);
 	owned(sweep_free) struct sweep *sweep =
 		parse("sweep: s\nvendor: nvidia\nflagperf:\n  tree: /fp\n"
 		      "  launcher: tree\n"
@@ -504,12 +500,11 @@ static void the_workspace_may_have_it(void)
 
 static void the_other_suites(size_t i)
 {
-	owned(buffer_clear) struct buffer start;
+	owned(buffer_clear) struct buffer start = BUFFER_INIT(1 << 20);
 	static char text[16384];
 	struct error err = { 0 };
 	struct job_spec job;
 
-	buffer_init(&start, 1 << 20);
 	snprintf(text, sizeof(text),
 		 "sweep: s\nvendor: nvidia\nflagperf:\n  tree: /fp\n  %s\n",
 		 suites[i].section);

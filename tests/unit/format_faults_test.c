@@ -158,9 +158,8 @@ static void check_ended(void)
 	for (size_t i = 0; i < sizeof(ended) / sizeof(ended[0]); i++) {
 		struct extract_rules *rules =
 			format_rules(catalog, ended[i].format);
-		owned(buffer_clear) struct buffer log;
+		owned(buffer_clear) struct buffer log = BUFFER_INIT(1 << 20);
 
-		buffer_init(&log, 1 << 20);
 		if (ok(rules && file_read(AT_FDCWD, ended[i].log, &log, NULL) ==
 					0,
 		       "%s by %s", ended[i].log, ended[i].format))
@@ -174,10 +173,9 @@ static void check_ends(void)
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
 		struct extract_rules *rules =
 			format_rules(catalog, ends[i].format);
-		owned(buffer_clear) struct buffer log;
+		owned(buffer_clear) struct buffer log = BUFFER_INIT(1 << 20);
 		struct reading reading;
 
-		buffer_init(&log, 1 << 20);
 		buffer_text(&log, ends[i].log, NULL);
 		reading = read_log(rules, &log, log.size);
 		ok(reading.stepped && complete(&reading) == ends[i].complete,
@@ -339,11 +337,10 @@ static void check_mutants(const char *name, struct extract_rules *rules,
 static void check_format(const char *name)
 {
 	struct extract_rules *rules = format_rules(catalog, name);
-	owned(buffer_clear) struct buffer log;
+	owned(buffer_clear) struct buffer log = BUFFER_INIT(1 << 20);
 	char path[512];
 	cJSON *expect;
 
-	buffer_init(&log, 1 << 20);
 	snprintf(path, sizeof(path), FORMAT_SAMPLES "%s.expect.json", name);
 	expect = expectation_read(path);
 	snprintf(path, sizeof(path), FORMAT_SAMPLES "%s.log", name);

@@ -123,10 +123,9 @@ static void check_plainer(void)
 		struct format_choice *choice =
 			format_choice_new(all.rules, all.count, NULL);
 		struct format_fit fits[FORMAT_FITS_MAX];
-		owned(buffer_clear) struct buffer log;
+		owned(buffer_clear) struct buffer log = BUFFER_INIT(1 << 20);
 		char path[128];
 
-		buffer_init(&log, 1 << 20);
 		snprintf(path, sizeof(path), FORMAT_SAMPLES "%s.log", named[i]);
 		file_read(AT_FDCWD, path, &log, NULL);
 		format_choice_feed(choice, log.data, log.size, NULL);
@@ -142,12 +141,11 @@ static void check_plainer(void)
 static void check(const char *folder, const char *name)
 {
 	char path[512];
-	owned(buffer_clear) struct buffer log;
+	owned(buffer_clear) struct buffer log = BUFFER_INIT(1 << 24);
 	cJSON *expect, *view = NULL;
 	const char *family, *format = name;
 	struct extract_rules *rules;
 
-	buffer_init(&log, 1 << 24);
 	snprintf(path, sizeof(path), "%s%s.expect.json", folder, name);
 	expect = expectation_read(path);
 	family = cJSON_GetStringValue(get(expect, "family"));

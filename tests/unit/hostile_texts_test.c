@@ -70,13 +70,12 @@ static void hostile_rows(struct report_rows *rows)
 {
 	owned(cJSON_Delete) cJSON *report = cJSON_CreateObject();
 	cJSON *list = cJSON_AddArrayToObject(report, "rows");
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 20);
 	struct error err = { 0 };
 
 	for (int row = 1; row <= 3; row++)
 		cJSON_AddItemToArray(list, hostile_struct(&report_row_schema, 0,
 							  row));
-	buffer_init(&text, 1 << 20);
 	ok(codec_print(report, &text, &err) == 0 &&
 		   report_parse(text.data, text.size, "f", rows, &err) == 0,
 	   "a report of hostile texts is read: %s", err.text);
@@ -120,10 +119,9 @@ int main(void)
 	tap_begin(60);
 	hostile_rows(&rows);
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		owned(buffer_clear) struct buffer out;
+		owned(buffer_clear) struct buffer out = BUFFER_INIT(1 << 24);
 		const char *name = forms[i].name, *line = forms[i].line;
 
-		buffer_init(&out, 1 << 24);
 		ok(forms[i].fn(&about, &rows, &out, NULL) == 0 &&
 			   strstr(out.data, "31m"),
 		   "%s has the texts", name);

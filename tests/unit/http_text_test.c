@@ -6,9 +6,8 @@
 
 static void queries(void)
 {
-	owned(buffer_clear) struct buffer path;
+	owned(buffer_clear) struct buffer path = BUFFER_INIT(1000);
 
-	buffer_init(&path, 1000);
 	buffer_text(&path, "/x", NULL);
 	http_query(&path, "a", "1 &=?#/\xc3\xa9", NULL);
 	http_query(&path, "b", "", NULL);

@@ -127,7 +127,8 @@ static void put(struct blob_store *contents, const char *text,
 static void assembled(struct blob_store *contents)
 {
 	owned(assembly_free) struct assembly *assembly = NULL;
-	owned(buffer_clear) struct buffer tar, text;
+	owned(buffer_clear) struct buffer tar = BUFFER_INIT(1 << 20);
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(2000);
 	char config[BLOB_HASH_SIZE], layer[BLOB_HASH_SIZE];
 	char *layers[] = { layer, (char *)B, layer }, *tag = (char *)"x:1";
 	struct image_bundle_blob blobs[] = { { config, 3, false },
@@ -141,8 +142,6 @@ static void assembled(struct blob_store *contents)
 	struct archive_entry *entry;
 	struct archive *in;
 
-	buffer_init(&tar, 1 << 20);
-	buffer_init(&text, 2000);
 	put(contents, "abc", config);
 	put(contents, "defg", layer);
 	is_int((long long)image_bundle_bytes(&bundle), 7,

@@ -230,9 +230,9 @@ static void wrong_paths(void)
 static char *repeated(const char *before, const char *x, int count,
 		      const char *after)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text =
+		BUFFER_INIT(IMAGE_FILE_TEXT_MAX);
 
-	buffer_init(&text, IMAGE_FILE_TEXT_MAX);
 	buffer_text(&text, before, NULL);
 	for (int i = 0; i < count; i++)
 		buffer_printf(&text, NULL, "%s%s", i ? "," : "", x);

@@ -149,10 +149,9 @@ bool box_ready(struct box *box, int times)
 
 int box_end(struct box *box)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 20);
 	int status = 0;
 
-	buffer_init(&text, 1 << 20);
 	if (waitpid(box->pid, &status, 0) < 0)
 		return -1;
 	cJSON_Delete(box->record);

@@ -26,10 +26,9 @@
 static void is_log(struct box *box, int rank, const char *want,
 		   const char *what)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(8 << 20);
 	char name[32];
 
-	buffer_init(&text, 8 << 20);
 	snprintf(name, sizeof(name), "out/rank-%d.log", rank);
 	file_read_any(box_path(box, name), &text, NULL);
 	is(text.data, want, "%s", what);
@@ -37,11 +36,10 @@ static void is_log(struct box *box, int rank, const char *want,
 
 static void test_output(void)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(8 << 20);
 	struct box box;
 	bool same = true;
 
-	buffer_init(&text, 8 << 20);
 	box_init(&box);
 	box_script(&box, "",
 		   "printf 'a\\000b\\377\\n' ; echo err >&2\n"
@@ -777,11 +775,10 @@ static void test_ssh(void)
 	static const char request[] =
 		"host=h\0command=cat; echo err >&2; exit 3\0input";
 	static const char want[] = "exit=3\0stdout=5\0inputerr\n";
-	owned(buffer_clear) struct buffer answer;
+	owned(buffer_clear) struct buffer answer = BUFFER_INIT(1000);
 	struct box box;
 	char script[1000];
 
-	buffer_init(&answer, 1000);
 	box_init(&box);
 	snprintf(script, sizeof(script),
 		 "n=0; until [ -e %1$s/ssh-0-aa.answer ] && "

@@ -156,10 +156,9 @@ static void list_is(const struct machine *machine, const char *want,
 
 static int runs(const struct machine *machine)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(65536);
 	char path[100];
 
-	buffer_init(&text, 65536);
 	snprintf(path, sizeof(path), "%s/runs", machine->lab.folder);
 	file_read(AT_FDCWD, path, &text, NULL);
 	return (int)(text.size / 4);

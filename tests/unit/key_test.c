@@ -209,10 +209,9 @@ static void test_broken_files(void)
 static void list_of(const struct folder *folder, const struct key *keys,
 		    size_t count)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 20);
 	char line[256];
 
-	buffer_init(&text, 1 << 20);
 	for (size_t i = 0; i < count; i++) {
 		key_line(&keys[i], line, sizeof(line));
 		buffer_text(&text, line, NULL);

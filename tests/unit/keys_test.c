@@ -128,12 +128,10 @@ static void put_list(struct buffer *out)
 
 static void page_lists_the_table(void)
 {
-	owned(buffer_clear) struct buffer page;
-	owned(buffer_clear) struct buffer list;
+	owned(buffer_clear) struct buffer page = BUFFER_INIT(1 << 20);
+	owned(buffer_clear) struct buffer list = BUFFER_INIT(1 << 20);
 	const char *at, *end = NULL;
 
-	buffer_init(&page, 1 << 20);
-	buffer_init(&list, 1 << 20);
 	put_list(&list);
 	file_read_any(PAGE, &page, NULL);
 	at = page.data ? strstr(page.data, HEAD) : NULL;
@@ -245,9 +243,8 @@ static void tops_and_children_come_from_it(void)
 int main(int argc, char **argv)
 {
 	if (argc > 1) {
-		owned(buffer_clear) struct buffer list;
+		owned(buffer_clear) struct buffer list = BUFFER_INIT(1 << 20);
 
-		buffer_init(&list, 1 << 20);
 		put_list(&list);
 		fputs(list.data, stdout);
 		return 0;

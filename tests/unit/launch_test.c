@@ -175,13 +175,12 @@ static int build(struct sweep *sweep, uint32_t nodes, struct buffer *start,
 
 static void check(const struct catalog *catalog, size_t i)
 {
-	owned(buffer_clear) struct buffer start;
+	owned(buffer_clear) struct buffer start = BUFFER_INIT(1 << 20);
 	struct error err = { 0 };
 	char text[4096];
 	const char *name = launches[i].framework;
 	uint32_t nodes = launches[i].nodes;
 
-	buffer_init(&start, 1 << 20);
 	snprintf(text, sizeof(text),
 		 "sweep: launch\nframework: %s\nimage: i\nnodes: %u\n"
 		 "devices: 8\nscript: s.py\nparallel: {tp: 4}\n"

@@ -26,13 +26,12 @@ static void forget(void)
 static int learn(const char *log, const char *other, const char *const *values,
 		 size_t count)
 {
-	owned(buffer_clear) struct buffer yaml;
+	owned(buffer_clear) struct buffer yaml = BUFFER_INIT(1 << 20);
 	owned(document_free) struct document *document = NULL;
 	const struct value *section;
 	size_t steps;
 
 	forget();
-	buffer_init(&yaml, 1 << 20);
 	if (learn_rules(log, strlen(log), values, count, &yaml, &err) < 0)
 		return -1;
 	document = document_parse(yaml.data, yaml.size, "proposal", NULL, &err);

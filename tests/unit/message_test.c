@@ -194,16 +194,14 @@ static void on_wire(const cJSON *object, bool text, struct buffer *out)
 static void there_and_back(enum message_type type)
 {
 	const struct message_kind *kind = &message_kinds[type];
-	owned(buffer_clear) struct buffer out;
-	owned(buffer_clear) struct buffer more;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(MESSAGE_TEXT_MAX);
+	owned(buffer_clear) struct buffer more = BUFFER_INIT(MESSAGE_TEXT_MAX);
 	owned_free void *first = calloc(1, kind->schema->size);
 	cJSON *object = sample(kind->schema, false);
 	enum message_type got_type = MESSAGE_NONE;
 	void *again = NULL;
 	struct error err = { 0 };
 
-	buffer_init(&out, MESSAGE_TEXT_MAX);
-	buffer_init(&more, MESSAGE_TEXT_MAX);
 	ok(codec_from_object(kind->schema, object, first, &err) == 0 &&
 		   message_encode(type, first, &out, &err) == 0,
 	   "%s is written: %s", kind->name, err.text);
@@ -315,7 +313,7 @@ static void test_table(void)
 /* The struct as the body of a reply, and back. */
 static void test_reply_sent(const struct schema *schema, const void *from)
 {
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(MESSAGE_REPLY_MAX);
 	owned_free void *to = calloc(1, schema->size);
 	const struct message_reply reply = { .request = 7,
 					     .body = { schema, from } };
@@ -323,7 +321,6 @@ static void test_reply_sent(const struct schema *schema, const void *from)
 	struct message_reply *got = NULL;
 	struct error err = { 0 };
 
-	buffer_init(&out, MESSAGE_REPLY_MAX);
 	ok(message_encode(MESSAGE_REPLY, &reply, &out, &err) == 0 &&
 		   message_decode(out.data, out.size, &type, (void **)&got,
 				  &err) == 0 &&
@@ -483,14 +480,13 @@ static void test_not_messages(void)
 /* Several, one behind the other: each is read, and what is left. */
 static void test_following(void)
 {
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(1000);
 	struct message_discard discard = { .job = 7, .attempt = 1 };
 	enum message_type type = MESSAGE_NONE;
 	const char *data;
 	size_t size;
 	void *body = NULL;
 
-	buffer_init(&out, 1000);
 	for (int i = 0; i < 3; i++, discard.job++)
 		message_encode(MESSAGE_DISCARD, &discard, &out, NULL);
 	data = out.data;
@@ -511,7 +507,8 @@ static void test_following(void)
 static void padded(bool good, const char *want, enum message_type type,
 		   size_t size)
 {
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out =
+		BUFFER_INIT(MESSAGE_REPLY_MAX + 1000);
 	cJSON *filling = cJSON_CreateString("");
 	struct message_reply reply = { .body = packed_tree(filling) };
 	const struct message_kind *kind = &message_kinds[type];
@@ -521,7 +518,6 @@ static void padded(bool good, const char *want, enum message_type type,
 	struct error err = { 0 };
 	int rc;
 
-	buffer_init(&out, MESSAGE_REPLY_MAX + 1000);
 	message_encode(type,
 		       type == MESSAGE_HELLO ? (void *)&hello : (void *)&reply,
 		       &out, NULL);
@@ -561,11 +557,10 @@ static void test_limits(void)
 
 static void test_encode_errors(void)
 {
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(48);
 	struct message_stop stop = { .job = 1, .attempt = 1 };
 	struct error err = { 0 };
 
-	buffer_init(&out, 48);
 	ok(message_encode(MESSAGE_STOP, &stop, &out, &err) < 0 &&
 		   err.code == EINVAL,
 	   "a message without a field it needs is not written");

@@ -155,12 +155,11 @@ static struct monitor_stream *begin(struct bed *bed, const char *name,
 /* What the stream amounts to; the caller deletes it. */
 static cJSON *summary(const char *name)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 20);
 	struct usage *usage = usage_new(NULL);
 	const struct usage *list[] = { usage };
 	cJSON *result;
 
-	buffer_init(&text, 1 << 20);
 	file_read(AT_FDCWD, path_of(name), &text, NULL);
 	usage_feed(usage, text.data, text.size, NULL);
 	result = usage_tree(list, 1);
@@ -194,10 +193,9 @@ static const char *error_text(const cJSON *usage, int n)
 
 static int count_text(const char *name, const char *word)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 20);
 	int n = 0;
 
-	buffer_init(&text, 1 << 20);
 	file_read(AT_FDCWD, path_of(name), &text, NULL);
 	for (const char *p = text.data; (p = strstr(p, word)); p++)
 		n++;
@@ -574,10 +572,9 @@ static void missing_and_back(void)
 /* The times of the stream's readings, in order. */
 static size_t times(const char *name, int64_t list[], size_t max)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 20);
 	size_t count = 0;
 
-	buffer_init(&text, 1 << 20);
 	file_read(AT_FDCWD, path_of(name), &text, NULL);
 	for (const char *p = text.data;
 	     count < max && (p = strstr(p, "{\"t\":")); p++) {

@@ -15,10 +15,9 @@ static void test_formats(void)
 	};
 
 	for (int open = 0; open < 2; open++) {
-		owned(buffer_clear) struct buffer out;
+		owned(buffer_clear) struct buffer out = BUFFER_INIT(4096);
 		struct openmetrics metrics = { .out = &out, .open = open };
 
-		buffer_init(&out, 4096);
 		openmetrics_counter(&metrics, "a", "Count.", 3);
 		is(out.data, words[open], "a counter, in %s",
 		   open ? "OpenMetrics" : "0.0.4");
@@ -27,10 +26,9 @@ static void test_formats(void)
 
 static void test_labels(void)
 {
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(4096);
 	struct openmetrics metrics = { .out = &out };
 
-	buffer_init(&out, 4096);
 	openmetrics_family(&metrics, "g", METRIC_GAUGE, "Gauge.");
 	buffer_consume(&out, out.size);
 	openmetrics_value(&metrics, 0.5, "name", "a\"b\\c\nd\033\xff", "none",
@@ -47,13 +45,12 @@ static void test_labels(void)
 static void test_histogram(void)
 {
 	struct histogram histogram = { .sum_s = 0 };
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(65536);
 	struct openmetrics metrics = { .out = &out };
 
 	histogram_add(&histogram, 0.001);
 	histogram_add(&histogram, 0.7);
 	histogram_add(&histogram, 5000);
-	buffer_init(&out, 65536);
 	openmetrics_histogram(&metrics, "h", "Time.", &histogram);
 	ok(strstr(out.data, "h_bucket{le=\"0.001\"} 1\n"),
 	   "a bucket holds its bound");
@@ -78,10 +75,9 @@ static void test_devices(void)
 		.index = 2,
 		.has = 1U << READING_POWER_W | 1U << READING_MEM_USED_PCT,
 	};
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(4096);
 	struct openmetrics metrics = { .out = &out };
 
-	buffer_init(&out, 4096);
 	device.value[READING_POWER_W] = 300.5;
 	device.value[READING_MEM_USED_PCT] = 25;
 	device_metrics_put(&metrics, &device, 1);

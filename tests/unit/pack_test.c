@@ -112,10 +112,9 @@ static int pack_read(int index, char left_out[100])
 
 static bool back_has(const char *name, const char *text)
 {
-	owned(buffer_clear) struct buffer found;
+	owned(buffer_clear) struct buffer found = BUFFER_INIT(1000);
 	char path[1500];
 
-	buffer_init(&found, 1000);
 	snprintf(path, sizeof(path), "back/%s", name);
 	return file_read(AT_FDCWD, below(path), &found, NULL) == 0 &&
 	       !strcmp(found.data, text);
@@ -233,11 +232,10 @@ static void limited(void)
 /* By a command, in the places of the results. */
 static void occupied(void)
 {
-	owned(buffer_clear) struct buffer why;
+	owned(buffer_clear) struct buffer why = BUFFER_INIT(1000);
 	struct box box;
 	char link[1];
 
-	buffer_init(&why, 1000);
 	box_init(&box);
 	box_script(&box,
 		   "collect=/proc/self/cmdline\ncollect=/etc/passwd\n"

@@ -62,10 +62,9 @@ static void test_plan(void)
 static void test_demo(void)
 {
 	struct error err = { 0 };
-	owned(buffer_clear) struct buffer demo;
+	owned(buffer_clear) struct buffer demo = BUFFER_INIT(1 << 20);
 	owned(sweep_free) struct sweep *sweep = NULL;
 
-	buffer_init(&demo, 1 << 20);
 	file_read_any("deploy/sweeps/demo.yaml", &demo, &err);
 	sweep = sweep_parse(demo.data, demo.size, "demo.yaml", catalog, &err);
 	ok(sweep != NULL, "the demonstration is read (%s)", err.text);

@@ -14,10 +14,9 @@
 
 static struct policy *with_choice(struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(FILE_BYTES);
 	char *line;
 
-	buffer_init(&text, FILE_BYTES);
 	if (file_read(AT_FDCWD, "deploy/systemd/policy.yaml", &text, err) < 0)
 		return NULL;
 	/* The lines to be uncommented have no space behind the '#'. */
@@ -70,13 +69,12 @@ static int judge(const struct policy *policy, const struct job_spec *job,
 static void judge_sweep(struct catalog *catalog, const char *name,
 			const struct policy *plain, const struct policy *chosen)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(FILE_BYTES);
 	owned(sweep_free) struct sweep *sweep = NULL;
 	struct error err = { 0 };
 	size_t jobs, passed = 0, refused = 0;
 	char path[100];
 
-	buffer_init(&text, FILE_BYTES);
 	snprintf(path, sizeof(path), "deploy/sweeps/%s.yaml", name);
 	if (file_read(AT_FDCWD, path, &text, &err) == 0)
 		sweep = sweep_parse(text.data, text.size, path, catalog, &err);

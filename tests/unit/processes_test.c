@@ -98,12 +98,11 @@ static void whose(void)
 /* Whatever a tool prints, it is only lines. */
 static void hostile(void)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(SAMPLE_TEXT_MAX);
 	static const char odd[] = "0000:10:1c.0, 7\0\0, x"
 				  "\r\n0000:10:1c.0, 8, \033[1m\n";
 	owned_free char *words = NULL, *rows = NULL;
 
-	buffer_init(&text, SAMPLE_TEXT_MAX);
 	for (int i = 0; i < 2 * PROCESSES_MAX; i++)
 		buffer_printf(&text, NULL, "0000:10:1c.0, %d, x\n", i);
 	rows = rows_of("nvidia", text.data, text.size);

@@ -477,9 +477,8 @@ static void test_hostile(void)
 	owned_free char *many = repeated("vendor: a\nchips:\n",
 					 "- {name: x, source: x}\n", 2000);
 	owned_free char *title = repeated("vendor: a\ntitle: x", "x", 5000);
-	owned(buffer_clear) struct buffer map;
+	owned(buffer_clear) struct buffer map = BUFFER_INIT(10000);
 
-	buffer_init(&map, 10000);
 	buffer_text(&map, "vendor: a\nimages:\n", NULL);
 	for (int i = 0; i < 100; i++)
 		buffer_printf(&map, NULL, "  k%d: v\n", i);

@@ -119,12 +119,11 @@ static size_t count_sections(const char *page)
 
 int main(void)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(PAGE_MAX);
 	struct objects objects = { .count = 0 };
 	size_t sections = 0;
 
 	tap_begin(60);
-	buffer_init(&text, PAGE_MAX);
 	if (file_read(AT_FDCWD, PAGE, &text, NULL) < 0)
 		return 1;
 	for (int i = 1; i < QUERY_KINDS; i++, sections++) {

@@ -29,10 +29,9 @@ static const struct published_info *find(struct report_rows *rows)
 
 static void column_is(const struct report_rows *rows, const char *want)
 {
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(1 << 20);
 	struct error err = { 0 };
 
-	buffer_init(&out, 1 << 20);
 	ok(report_markdown(&(struct report_about){ 0 }, rows, &out, &err) ==
 			   0 &&
 		   strstr(out.data, want),

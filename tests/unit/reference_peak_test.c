@@ -25,9 +25,8 @@ static struct catalog *make_catalog(void)
 	struct error err = { 0 };
 	struct catalog *catalog;
 	char path[100];
-	owned(buffer_clear) struct buffer models;
+	owned(buffer_clear) struct buffer models = BUFFER_INIT(1 << 20);
 
-	buffer_init(&models, 1 << 20);
 	if (file_read(AT_FDCWD, "images/models.yaml", &models, &err) < 0)
 		printf("# %s\n", err.text);
 	snprintf(path, sizeof(path), "%s/models.yaml", root);

@@ -289,9 +289,8 @@ static const char differing[] =
 
 static void test_differing(void)
 {
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(1 << 20);
 
-	buffer_init(&out, 1 << 20);
 	page(differing, LANGUAGE_EN, &out);
 	has(&out,
 	    "ZeRO-DP O1, DP_SIZE=16 (row 1), ZeRO-DP O2, DP_SIZE=16 (row 2)",
@@ -304,10 +303,9 @@ static void test_bare(void)
 	struct report_rows rows = rows_of_text(
 		"[{},{\"state\":\"completed\",\"setup\":{\"about\":{"
 		"\"columns\":3}},\"result\":{},\"provenance\":{}}]");
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(1 << 20);
 	struct error err = { 0 };
 
-	buffer_init(&out, 1 << 20);
 	ok(report_reference(NULL, &rows, LANGUAGE_EN, &out, &err) == 0,
 	   "rows may lack everything");
 	report_rows_clear(&rows);
@@ -338,10 +336,9 @@ static void test_failures(void)
 	   "every smaller limit leaves the output as it was (%zu: %s)", limit,
 	   err.text);
 	for (int n = 1;; n++) {
-		owned(buffer_clear) struct buffer out;
+		owned(buffer_clear) struct buffer out = BUFFER_INIT(1 << 20);
 		int rc;
 
-		buffer_init(&out, 1 << 20);
 		fault_arm(n);
 		rc = report_reference(NULL, &rows, LANGUAGE_EN, &out, &err);
 		if (!fault_disarm()) {

@@ -143,11 +143,10 @@ static report_fn *const reports[] = { markdown_of, csv_of, json_of, html };
 
 static void test_good(void)
 {
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(100000);
 	struct report_rows rows = rows_of_text(rows_json), same;
 	cJSON *back;
 
-	buffer_init(&out, 100000);
 	ok(report_markdown(&about, &rows, &out, NULL) == 0, "a table is made");
 	is(out.data, markdown, "as people read it");
 	buffer_clear(&out);
@@ -178,10 +177,9 @@ static void test_optional_columns(void)
 		"\"lr\":0.1}}},"
 		"{\"state\":\"failed\",\"result\":{\"hfu\":0.5,"
 		"\"metrics\":{\"hidden\":1}}}]";
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(100000);
 	struct report_rows rows = rows_of_text(text);
 
-	buffer_init(&out, 100000);
 	report_markdown(&about, &rows, &out, NULL);
 	ok(strstr(out.data, "| rate | MFU (%) | loss |  acc | "
 			    "bandwidth_gbps | memory (MiB) | J/token |"),
@@ -213,10 +211,9 @@ static void test_formulas(void)
 		"\"result\":{\"loss\":{\"last\":-1.5}}},"
 		"{\"job\":3,\"cell\":\"x;=1+1\",\"state\":\"failed\","
 		"\"failure\":\"exit\",\"text\":\"a\\n+1;b-2\"}]";
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(1 << 20);
 	struct report_rows rows = rows_of_text(text);
 
-	buffer_init(&out, 1 << 20);
 	csv_of(&rows, &out, NULL);
 	ok(strstr(out.data, ",'=cmd|'/c calc'!A1,"),
 	   "a text that a spreadsheet would run has an apostrophe");
@@ -231,16 +228,14 @@ static void test_formulas(void)
 /* The manual lists the columns, in their order. */
 static void test_manual(void)
 {
-	owned(buffer_clear) struct buffer page;
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer page = BUFFER_INIT(1 << 20);
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(1 << 20);
 	const struct report_rows rows = { 0 };
 	char *title, *more;
 	const char *at;
 	size_t count = 0;
 
-	buffer_init(&out, 1 << 20);
 	report_csv(&about, &rows, &out, NULL);
-	buffer_init(&page, 1 << 20);
 	file_read(AT_FDCWD, "controller/regatta-protocol.7", &page, NULL);
 	at = strstr(page.data, "\n.Sh REPORT TABLE\n");
 	for (title = strtok_r(out.data, ",\r\n", &more); at && title;
@@ -299,10 +294,9 @@ static const char html_rows[] =
 
 static void test_html(void)
 {
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(100000);
 	struct report_rows rows = rows_of_text(html_rows);
 
-	buffer_init(&out, 100000);
 	ok(html(&rows, &out, NULL) == 0, "a page");
 	is_int(count(out.data, "<script"), 0, "without a script");
 	ok(strstr(out.data, "&lt;script&gt;alert(1)&lt;/script&gt;") &&
@@ -388,11 +382,10 @@ static cJSON *scaling_rows(int devices)
 
 static void test_overview(void)
 {
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(200000);
 	cJSON *json = scaling_rows(13), *row;
 	struct report_rows rows = rows_of_json(json);
 
-	buffer_init(&out, 200000);
 	ok(html(&rows, &out, NULL) == 0, "a page of two vendors on many nodes");
 	ok(strstr(out.data, ">all: model=m</p>") &&
 		   strstr(out.data, ">nodes=4<") &&
@@ -436,12 +429,11 @@ static void test_overview(void)
 
 static void test_empty(void)
 {
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(100000);
 	const struct report_rows rows = { 0 };
 	const char *line;
 	int lines = 0;
 
-	buffer_init(&out, 100000);
 	ok(report_markdown(&about, &rows, &out, NULL) == 0, "no rows, a table");
 	for (line = out.data; (line = strchr(line, '\n')); line++)
 		lines++;
@@ -456,12 +448,11 @@ static void test_empty(void)
 /* What is missing counts as not known. */
 static void test_bare(void)
 {
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(100000);
 	struct report_rows rows =
 		rows_of_text("[{},{\"state\":\"completed\",\"result\":{},"
 			     "\"setup\":{},\"provenance\":{}}]");
 
-	buffer_init(&out, 100000);
 	for (size_t i = 0; i < REPORTS; i++)
 		ok(reports[i](&rows, &out, NULL) == 0,
 		   "format %zu takes rows that lack everything", i);
@@ -504,11 +495,11 @@ static void test_no_memory(void)
 		long n = 0;
 
 		while (failed && good) {
-			owned(buffer_clear) struct buffer out;
+			owned(buffer_clear) struct buffer out =
+				BUFFER_INIT(100000);
 			struct error err = { 0 };
 			int rc;
 
-			buffer_init(&out, 100000);
 			fault_arm(++n);
 			rc = reports[i](&rows, &out, &err);
 			failed = fault_disarm();
@@ -536,7 +527,7 @@ static void test_bar_labels(void)
 		"&quot;a value of m.. more words&quot;, 2<title>",
 		"&quot;a value of m.. more birds&quot;, 2<title>",
 	};
-	owned(buffer_clear) struct buffer page;
+	owned(buffer_clear) struct buffer page = BUFFER_INIT(1 << 20);
 	struct report_rows rows = rows_of_text(
 		"[" LONG("1", "a value of many more words") "," LONG(
 			"2",
@@ -546,7 +537,6 @@ static void test_bar_labels(void)
 							       "birds") "]");
 	bool good = true;
 
-	buffer_init(&page, 1 << 20);
 	good = good && report_html(&about, &rows, &page, NULL) == 0;
 	for (size_t i = 0; good && i < 3; i++)
 		good = strstr(page.data, labels[i]);
@@ -579,12 +569,11 @@ static cJSON *many_rows(int keys)
 /* Every phrase of the page that a reader sees is translated. */
 static void test_chinese(void)
 {
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(1 << 20);
 	owned(cJSON_Delete) cJSON *list = many_rows(3);
 	owned(report_rows_clear) struct report_rows rows = rows_of_json(list);
 	struct report_about zh = about;
 
-	buffer_init(&out, 1 << 20);
 	zh.language = LANGUAGE_ZH;
 	report_html(&zh, &rows, &out, NULL);
 	ok(strstr(out.data, "<html lang=\"zh\">") &&
@@ -607,12 +596,11 @@ static void test_chinese(void)
 
 static void test_many(void)
 {
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(1 << 20);
 	owned(cJSON_Delete) cJSON *few = many_rows(2), *all = many_rows(3);
 	owned(report_rows_clear) struct report_rows some = rows_of_json(few);
 	owned(report_rows_clear) struct report_rows many = rows_of_json(all);
 
-	buffer_init(&out, 1 << 20);
 	html(&some, &out, NULL);
 	ok(strstr(out.data, "<th>a</th><th>b</th><th class=\"n\">nodes</th>") &&
 		   strstr(out.data, "<td>2</td><td>&lt;3&gt;0</td>"),
@@ -648,7 +636,7 @@ static void test_many(void)
 
 static void test_wide_interval(void)
 {
-	owned(buffer_clear) struct buffer page;
+	owned(buffer_clear) struct buffer page = BUFFER_INIT(1 << 20);
 	struct report_rows rows = rows_of_text(
 		"[" RUN("1", "1", "0",
 			"10") "," RUN("2", "1", "1",
@@ -658,7 +646,6 @@ static void test_wide_interval(void)
 								   "51") "]");
 	const char *line = NULL;
 
-	buffer_init(&page, 1 << 20);
 	if (report_html(&about, &rows, &page, NULL) == 0)
 		line = strstr(page.data, "class=\"spread\" x1=\"");
 	ok(line && strtod(strstr(line, "x1=") + 4, NULL) >= 190,

@@ -193,9 +193,8 @@ static void test_baseline(void)
 
 static void test_junit(void)
 {
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(10000);
 
-	buffer_init(&out, 10000);
 	judge("mfu >= 40%", "[" RUN("x", 1, ",\"mfu\":0.3") "]", NULL, 0);
 	ok(!judgements_pass(&judgements), "what fails does not pass");
 	judgements_junit(&judgements, "a & b", &out, NULL);

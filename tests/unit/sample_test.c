@@ -86,10 +86,9 @@ OWNED_VALUE(struct expected, expected_clear)
 
 static void expected_read(struct expected *expected, const char *path)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 20);
 	char *rest, *line;
 
-	buffer_init(&text, 1 << 20);
 	if (file_read_any(path, &text, NULL) < 0)
 		return;
 	expected->text = rest = buffer_take(&text);
@@ -151,12 +150,11 @@ static void check_sample(const char *path, struct expected *expected)
 	char copy[300], vendor[40], why[300] = "";
 	const char *file;
 	owned(monitor_clear) struct monitor monitor = { 0 };
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 24);
 	owned(samples_clear) struct samples samples = { 0 };
 	struct error err = { 0 };
 	size_t rows = 0, row = 0;
 
-	buffer_init(&text, 1 << 24);
 	snprintf(copy, sizeof(copy), "%s", path);
 	file = basename(copy);
 	snprintf(vendor, sizeof(vendor), "%.*s", (int)strcspn(file, "_"), file);
@@ -426,11 +424,10 @@ static void test_hostile_size(struct monitor *nvidia)
 
 static void test_hostile_rows(void)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(SAMPLE_TEXT_MAX);
 	owned(samples_clear) struct samples samples = { 0 };
 	struct error err = { 0 };
 
-	buffer_init(&text, SAMPLE_TEXT_MAX);
 	buffer_text(&text, "index, temperature.gpu\n", NULL);
 	for (int i = 0; i < 20000; i++)
 		buffer_printf(&text, NULL, "%d, 40\n", i);
@@ -456,11 +453,10 @@ static void test_hostile_rows(void)
 /* The values of `{"a": {"a": ...}}`, deep. */
 static void test_hostile_json(void)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(SAMPLE_TEXT_MAX);
 	owned(samples_clear) struct samples samples = { 0 };
 	struct error err = { 0 };
 
-	buffer_init(&text, SAMPLE_TEXT_MAX);
 	for (int i = 0; i < 100000; i++)
 		buffer_text(&text, "{\"a\":", NULL);
 	ok(read_by(HEAD "  read: json\n  device: a\n  fields: {name: a}\n",
@@ -536,11 +532,10 @@ static void test_cut(const char *folder)
 	glob(path, 0, NULL, &found);
 	for (size_t i = 0; i < found.gl_pathc; i++) {
 		owned(monitor_clear) struct monitor monitor = { 0 };
-		owned(buffer_clear) struct buffer text;
+		owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 24);
 		const char *file = strrchr(found.gl_pathv[i], '/') + 1;
 		struct error err;
 
-		buffer_init(&text, 1 << 24);
 		snprintf(path, sizeof(path), "%.*s", (int)strcspn(file, "_"),
 			 file);
 		if (strstr(file, ".src") ||

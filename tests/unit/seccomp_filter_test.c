@@ -219,10 +219,9 @@ static int sxid_files(struct box *box)
 
 static void test_filtered(void)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(65536);
 	struct box box;
 
-	buffer_init(&text, 65536);
 	box_init(&box);
 	run(&box, "", &text);
 	is(text.data,
@@ -237,10 +236,9 @@ static void test_filtered(void)
 
 static void test_unfiltered(void)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(65536);
 	struct box box;
 
-	buffer_init(&text, 65536);
 	box_init(&box);
 	run(&box, "suid=1\n", &text);
 	ok(text.data && strstr(text.data, "\nfchmod done\nfchmodat done\n"),
@@ -251,10 +249,9 @@ static void test_unfiltered(void)
 
 static void test_no_new_privileges(void)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(65536);
 	struct box box;
 
-	buffer_init(&text, 65536);
 	box_init(&box);
 	box_script(&box, "", "grep NoNewPrivs /proc/self/status");
 	box_run(&box);

@@ -115,10 +115,9 @@ static unsigned wrong_steps(const struct extract *extract,
 static struct extract *read_training(const struct training *plan, unsigned seed)
 {
 	owned(extract_rules_free) struct extract_rules *rules = rules_new();
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 22);
 	struct extract *extract = extract_new(rules, NULL);
 
-	buffer_init(&text, 1 << 22);
 	write_log(&text, plan, seed);
 	extract_feed(extract, text.data, text.size, NULL);
 	extract_finish(extract, NULL);

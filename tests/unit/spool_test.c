@@ -116,10 +116,9 @@ static void making(void)
 static void start_file(void)
 {
 	owned(spool_free) struct spool *spool = open_spool();
-	owned(buffer_clear) struct buffer got;
+	owned(buffer_clear) struct buffer got = BUFFER_INIT(INIT_START_MAX);
 	struct error err = { 0 };
 
-	buffer_init(&got, INIT_START_MAX);
 	is_int(spool_write(spool, &first, SPOOL_IN, "start", "a=1\0b=2", 8,
 			   &err),
 	       0, "the start file is written");

@@ -577,10 +577,9 @@ static void test_foreign_files(void)
 /* The store of release 0.1.0, with the version number that is given. */
 static bool load_release(int version)
 {
-	owned(buffer_clear) struct buffer sql;
+	owned(buffer_clear) struct buffer sql = BUFFER_INIT(1 << 20);
 	char set[64];
 
-	buffer_init(&sql, 1 << 20);
 	snprintf(set, sizeof(set), "PRAGMA user_version = %d", version);
 	return file_read(AT_FDCWD, "tests/unit/store/v1.sql", &sql, NULL) ==
 		       0 &&

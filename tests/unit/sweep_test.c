@@ -620,9 +620,8 @@ static void test_refused(void)
 static void test_limits(void)
 {
 	struct error err = { 0 };
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 24);
 
-	buffer_init(&text, 1 << 24);
 	buffer_text(&text, "sweep: s\nimage: i\nmatrix:\n", NULL);
 	for (int i = 0; i < 7; i++)
 		buffer_printf(&text, NULL,

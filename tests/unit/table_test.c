@@ -45,10 +45,10 @@ static void test_terminal(void)
 static void test_markup(void)
 {
 	owned(table_clear) struct table table = sample();
-	owned(buffer_clear) struct buffer text, page;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(10000);
+	owned(buffer_clear) struct buffer page = BUFFER_INIT(20);
 	struct writer to;
 
-	buffer_init(&text, 10000);
 	buffer_init(&page, 10000);
 	writer_init(&to, &text, markdown_text);
 	table_markdown(&table, &to);
@@ -64,7 +64,6 @@ static void test_markup(void)
 		   strstr(page.data, "<td class=\"bad\">失败</td>"),
 	   "HTML has the bar, the mark and no foreign tag");
 	buffer_clear(&page);
-	buffer_init(&page, 20);
 	writer_init(&to, &page, html_text);
 	table_html(&table, &to);
 	ok(writer_end(&to, NULL) < 0, "a limit is kept");

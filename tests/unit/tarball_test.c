@@ -97,16 +97,15 @@ static void fill(const char *folder, bool backwards)
 
 static void reproducible(void)
 {
-	owned(buffer_clear) struct buffer one, two, text;
+	owned(buffer_clear) struct buffer one = BUFFER_INIT(1 << 20);
+	owned(buffer_clear) struct buffer two = BUFFER_INIT(1 << 20);
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 20);
 	unsigned char digest[crypto_hash_sha256_BYTES];
 	char first[200], second[200], hex[65];
 	struct tarball *tarball;
 	struct timespec times[2] = { { 12345, 0 }, { 12345, 0 } };
 	char path[300];
 
-	buffer_init(&one, 1 << 20);
-	buffer_init(&two, 1 << 20);
-	buffer_init(&text, 1 << 20);
 	make_folder(top, "one", first, sizeof(first));
 	make_folder(top, "two", second, sizeof(second));
 	fill(first, false);
@@ -144,11 +143,10 @@ static void reproducible(void)
 
 static void long_names(void)
 {
-	owned(buffer_clear) struct buffer tar, text;
+	owned(buffer_clear) struct buffer tar = BUFFER_INIT(1 << 20);
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 20);
 	char folder[300], below[600], name[256];
 
-	buffer_init(&tar, 1 << 20);
-	buffer_init(&text, 1 << 20);
 	make_folder(top, "long", folder, sizeof(folder));
 	memset(name, 'n', 255);
 	name[255] = 0;
@@ -199,12 +197,11 @@ static void large_file(void)
 
 static void refused(void)
 {
-	owned(buffer_clear) struct buffer tar;
+	owned(buffer_clear) struct buffer tar = BUFFER_INIT(1 << 20);
 	struct error err = { 0 };
 	char folder[200], path[300];
 	char deep[1000];
 
-	buffer_init(&tar, 1 << 20);
 	snprintf(path, sizeof(path), "%s/none", top);
 	ok(pack(path, &tar, &err) < 0 && err.code == EINVAL,
 	   "no such folder: %s", err.text);
@@ -229,10 +226,9 @@ static void refused(void)
 
 static void empty_folder(void)
 {
-	owned(buffer_clear) struct buffer tar;
+	owned(buffer_clear) struct buffer tar = BUFFER_INIT(1 << 20);
 	char folder[200];
 
-	buffer_init(&tar, 1 << 20);
 	make_folder(top, "empty", folder, sizeof(folder));
 	ok(pack(folder, &tar, NULL) == 0 && tar.size == 1024,
 	   "an empty folder is an empty archive");
@@ -240,14 +236,13 @@ static void empty_folder(void)
 
 static void left_out(void)
 {
-	owned(buffer_clear) struct buffer tar, text;
+	owned(buffer_clear) struct buffer tar = BUFFER_INIT(1 << 20);
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 20);
 	owned(ignore_free) struct ignore *ignore = ignore_new(NULL);
 	owned(ignore_free) struct ignore *docker = ignore_new(NULL);
 	owned(tarball_free) struct tarball *tarball = NULL, *other = NULL;
 	char folder[200], below[300];
 
-	buffer_init(&tar, 1 << 20);
-	buffer_init(&text, 1 << 20);
 	make_folder(top, "some", folder, sizeof(folder));
 	make_file(folder, "a.log", "", 0644);
 	make_file(folder, "a.py", "", 0644);

@@ -92,9 +92,8 @@ static int run(int tar, int dir, struct told *told, struct error *err)
 
 static bool has(int dir, const char *path, const char *text)
 {
-	owned(buffer_clear) struct buffer found;
+	owned(buffer_clear) struct buffer found = BUFFER_INIT(1000);
 
-	buffer_init(&found, 1000);
 	return file_read(dir, path, &found, NULL) == 0 &&
 	       !strcmp(found.data, text);
 }

@@ -102,7 +102,7 @@ static cJSON *remarks_of(const struct usage_summary *summary)
 
 static void figures(void)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 20);
 	struct usage *usage[2];
 	struct doubles memories = { 0 };
 	struct usage_summary sums;
@@ -110,7 +110,6 @@ static void figures(void)
 	const cJSON *device;
 	char *one, *two;
 
-	buffer_init(&text, 1 << 20);
 	put_head(&text, "n1", 0, 2);
 	/* 100 W, then a ramp to 300 W in one second: 100 + 200 J. */
 	put(&text, 10000, 0, 100, 1024);
@@ -170,14 +169,13 @@ static void figures(void)
 
 static void gaps(void)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 20);
 	const struct usage *usage;
 	struct doubles memories = { 0 };
 	struct usage_summary sums;
 	cJSON *summary, *list;
 	const cJSON *device;
 
-	buffer_init(&text, 1 << 20);
 	put_head(&text, "n1", 0, 2);
 	put(&text, 10000, 0, 100, 0);
 	put(&text, 15000, 0, 100, 0);
@@ -213,14 +211,13 @@ static void gaps(void)
 
 static void hosts(void)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 20);
 	struct host_usage_sample host = { .has = 1U << HOST_CPU_PCT |
 						 1U << HOST_POWER_W };
 	const struct usage *usage;
 	const cJSON *first;
 	cJSON *summary, *curves;
 
-	buffer_init(&text, 1 << 20);
 	put_head(&text, "n1", 4, 0);
 	host.value[HOST_CPU_PCT] = 10;
 	host.value[HOST_POWER_W] = 700;
@@ -257,13 +254,12 @@ static void hosts(void)
 
 static void errors(void)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 20);
 	const struct usage *usage;
 	struct usage_summary sums;
 	cJSON *summary, *list;
 	char cause[600];
 
-	buffer_init(&text, 1 << 20);
 	put_head(&text, "n1", 0, 0);
 	for (int i = 0; i < 3; i++)
 		sample_format_put_error(&text, 1000 + i, "tool: gone\n\"away\"",
@@ -342,10 +338,9 @@ struct odd {
 
 static struct usage *odd_node(uint32_t node, const struct odd *odd)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 20);
 	char name[8];
 
-	buffer_init(&text, 1 << 20);
 	snprintf(name, sizeof(name), "n%u", node);
 	put_head(&text, name, node, 2);
 	for (int64_t s = 1; s < 70; s++)
@@ -436,12 +431,11 @@ static void stragglers(void)
 static void states(void)
 {
 	static const struct usage_span steady = { 20000, 70000 };
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 20);
 	const struct usage *usage;
 	struct usage_summary sums;
 	cJSON *list;
 
-	buffer_init(&text, 1 << 20);
 	put_head(&text, "n1", 0, 2);
 	/* Held down in the warm-up, and 6 s of the 50 s after it. */
 	for (int64_t s = 10; s <= 70; s++)
@@ -480,12 +474,11 @@ static void states(void)
 
 static void few_powers(void)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 20);
 	const struct usage *usage;
 	struct usage_summary sums;
 	cJSON *list;
 
-	buffer_init(&text, 1 << 20);
 	put_head(&text, "n1", 0, 1);
 	for (int64_t s = 0; s < 59; s++)
 		put(&text, s * 1000, 0, 100, 5);
@@ -522,12 +515,11 @@ static void nonsense(void)
 		no_interval,
 	};
 	size_t count = sizeof(lines) / sizeof(lines[0]);
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(8 << 20);
 	const struct usage *usage;
 	owned_free char *huge = malloc(3 << 20);
 	cJSON *summary;
 
-	buffer_init(&text, 8 << 20);
 	put(&text, 1000, 0, 5, 5); /* before any head */
 	put_head(&text, "n1", 0, 1);
 	for (size_t i = 0; i < count; i++)

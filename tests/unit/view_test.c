@@ -67,10 +67,9 @@ static void test_page(void)
 				      .rate = 80.25,
 				      .rate_unit = RATE_STEPS,
 				      .progress = &progress };
-	owned(buffer_clear) struct buffer page;
+	owned(buffer_clear) struct buffer page = BUFFER_INIT(10000);
 	struct writer to;
 
-	buffer_init(&page, 10000);
 	writer_init(&to, &page, html_text);
 	view_page_begin(&view_jobs, &to);
 	view_page_row(&view_jobs, &job, &to);
@@ -107,7 +106,7 @@ static void test_nodes(void)
 		.power_w = (double)NAN,
 	};
 	owned_free char *text = printed(&view_nodes, &node, 1, 62000);
-	owned(buffer_clear) struct buffer page;
+	owned(buffer_clear) struct buffer page = BUFFER_INIT(10000);
 	struct writer to;
 
 	is(text,
@@ -117,7 +116,6 @@ static void test_nodes(void)
 	   "  4,5\n",
 	   "a node that is away, and slower than others");
 	node.info.drift = (struct strings){ drift, 1 };
-	buffer_init(&page, 10000);
 	writer_init(&to, &page, html_text);
 	view_page_row(&view_nodes, &node, &to);
 	ok(strstr(page.data, "driver: 2, but 1 on 3 of 4 like it"),

@@ -73,10 +73,9 @@ static const struct wire_server_handler hall_handler = {
 
 void hall_list(struct hall *hall, int count)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(65536);
 	char line[256];
 
-	buffer_init(&text, 65536);
 	for (int i = 0; i < count; i++) {
 		key_line(&hall->keys[i], line, sizeof(line));
 		buffer_text(&text, line, NULL);
@@ -291,9 +290,8 @@ void stranger_clear(struct stranger *stranger)
 
 static void say(struct stranger *stranger, const char *text, int flags)
 {
-	owned(buffer_clear) struct buffer bytes;
+	owned(buffer_clear) struct buffer bytes = BUFFER_INIT(MESSAGE_TEXT_MAX);
 
-	buffer_init(&bytes, MESSAGE_TEXT_MAX);
 	if (wire_from_json(text, &bytes))
 		zmq_send(stranger->dealer, bytes.data, bytes.size, flags);
 	else

@@ -420,12 +420,11 @@ static void test_one_frame(void)
 	owned(hall_clear) struct hall hall;
 	owned(guest_clear) struct guest guest;
 	owned(stranger_clear) struct stranger plain;
-	owned(buffer_clear) struct buffer frame;
+	owned(buffer_clear) struct buffer frame = BUFFER_INIT(1000);
 	struct message_stop stop = { .job = 1, .reason = (char *)"cancelled" };
 	struct message_reply reply = { .body = empty_body() };
 
 	hall_init(&hall, ANYWHERE, 0);
-	buffer_init(&frame, 1000);
 	guest.client = NULL;
 	stranger_init(&plain, &hall, &hall.keys[HALL_OTHER], NULL);
 	stranger_say(&plain, HELLO);

@@ -8,10 +8,9 @@
 
 static void test_escapes(void)
 {
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(1000);
 	struct writer to;
 
-	buffer_init(&out, 1000);
 	writer_init(&to, &out, html_text);
 	writer_printf(&to, "<b>%s</b> %% ", "<i>\n");
 	writer_text(&to, NULL);
@@ -38,10 +37,9 @@ static void test_escapes(void)
 
 static void test_numbers(void)
 {
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(1000);
 	struct writer to;
 
-	buffer_init(&out, 1000);
 	writer_init(&to, &out, html_text);
 	writer_printf(&to, "%d %zu %.1f %.*f %.3g %g %s", -3, (size_t)7, 1.25,
 		      2, 2.5, 1e9, (double)NAN, "end");
@@ -56,11 +54,10 @@ static void test_numbers(void)
 
 static void test_failure(void)
 {
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(10);
 	struct error err = { 0 };
 	struct writer to;
 
-	buffer_init(&out, 10);
 	buffer_text(&out, "before", NULL);
 	writer_init(&to, &out, html_text);
 	writer_raw(&to, "12");

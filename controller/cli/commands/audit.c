@@ -81,9 +81,9 @@ static int print_lines(struct cli *cli, const struct rows *rows,
 		       struct error *err)
 {
 	for (size_t i = 0; i < rows->count; i++) {
-		owned(buffer_clear) struct buffer line;
+		owned(buffer_clear) struct buffer line =
+			BUFFER_INIT(MESSAGE_REPLY_MAX);
 
-		buffer_init(&line, MESSAGE_REPLY_MAX);
 		if (codec_encode(rows->schema, rows_at(rows, i), &line, err) <
 		    0)
 			return -1;

@@ -54,9 +54,8 @@ static bool is_bundle(const char *path)
 static int baseline_read_file(struct sweep_source *source, struct cli *cli,
 			      const char *path, struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(REPORT_BYTES_MAX);
 
-	buffer_init(&text, REPORT_BYTES_MAX);
 	if (is_bundle(path))
 		return sweep_source_read(source, cli, path, 0, err);
 	return file_read_any(path, &text, err) < 0

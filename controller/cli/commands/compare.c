@@ -231,9 +231,8 @@ OWNED_VALUE(struct sweeps, sweeps_clear)
 static int print_html(struct cli *cli, const struct compare_cells *cells,
 		      struct sweeps *sweeps, struct error *err)
 {
-	owned(buffer_clear) struct buffer page;
+	owned(buffer_clear) struct buffer page = BUFFER_INIT(PAGE_MAX);
 
-	buffer_init(&page, PAGE_MAX);
 	for (size_t i = 0; i < cli->arg_count; i++)
 		sweeps->of[i] = (struct compare_sweep){
 			.about = sweeps->sources[i].about.about,
@@ -339,12 +338,13 @@ static int compare_two_jobs(struct cli *cli, struct error *err)
 	owned(session_clear) struct session session = { 0 };
 	owned(answer_clear) struct answer one = { 0 }, other = { 0 };
 	owned(differences_clear) struct differences differences = { 0 };
-	owned(buffer_clear) struct buffer text, text_other;
+	owned(buffer_clear) struct buffer text =
+		BUFFER_INIT(PACKAGES_BYTES_MAX);
+	owned(buffer_clear) struct buffer text_other =
+		BUFFER_INIT(PACKAGES_BYTES_MAX);
 	struct message_query query = { .what = QUERY_JOB };
 	const char *packages[2];
 
-	buffer_init(&text, PACKAGES_BYTES_MAX);
-	buffer_init(&text_other, PACKAGES_BYTES_MAX);
 	if (cli->arg_count != 3)
 		return error_set(err, EINVAL,
 				 "compare job: expected the numbers of two "

@@ -204,10 +204,9 @@ static void keep_details(struct monitors *monitors,
 
 static int open_devices(struct monitors *monitors, struct error *err)
 {
-	owned(buffer_clear) struct buffer name;
+	owned(buffer_clear) struct buffer name = BUFFER_INIT(NAME_MAX);
 	char path[PATH_MAX];
 
-	buffer_init(&name, NAME_MAX);
 	if (names_fill(&monitors->names, monitors->log, &name, err) < 0)
 		return -1;
 	monitors->devices =
@@ -238,9 +237,9 @@ static int monitors_take_devices(struct monitors *monitors,
 	export_time(line->time_ms, TIME_FORM, time);
 	fprintf(monitors->devices, "%s\n", time);
 	for (size_t i = 0; i < line->count; i++) {
-		owned(buffer_clear) struct buffer text;
+		owned(buffer_clear) struct buffer text =
+			BUFFER_INIT(LINE_MAX_BYTES);
 
-		buffer_init(&text, LINE_MAX_BYTES);
 		if (name_readings(&monitors->names, &line->points[i], err) <
 			    0 ||
 		    names_fill(&monitors->names, monitors->line, &text, err) <

@@ -118,10 +118,9 @@ int mllog_write(const struct result_info *row, struct buffer *out,
 static int mlperf_write_file(const struct report_row *row, const char *folder,
 			     struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 20);
 	char path[PATH_MAX];
 
-	buffer_init(&text, 1 << 20);
 	if (mllog_write(&row->info, &text, err) < 0 ||
 	    file_path(path, err, "%s/result_%llu.txt", folder,
 		      (unsigned long long)row->info.job) < 0)

@@ -499,10 +499,9 @@ static int framework_learn(struct cli *cli, struct error *err)
 {
 	const struct extract_options *options = cli->given;
 	const char *log = cli->arg_count ? cli->args[0] : "-";
-	owned(buffer_clear) struct buffer text, yaml;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(LOOKED_AT);
+	owned(buffer_clear) struct buffer yaml = BUFFER_INIT(YAML_MAX);
 
-	buffer_init(&text, LOOKED_AT);
-	buffer_init(&yaml, YAML_MAX);
 	if (!options->learn)
 		return error_set(err, EINVAL,
 				 "missing option --learn (--value requires "

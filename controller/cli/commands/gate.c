@@ -80,9 +80,8 @@ static void gate_print(struct cli *cli, const struct judgement *of,
 static int gate_write(const struct gate *gate, const char *name,
 		      const struct judgements *judgements, struct error *err)
 {
-	owned(buffer_clear) struct buffer xml;
+	owned(buffer_clear) struct buffer xml = BUFFER_INIT(JUNIT_MAX);
 
-	buffer_init(&xml, JUNIT_MAX);
 	if (judgements_junit(judgements, name, &xml, err) < 0)
 		return -1;
 	return file_write_any(gate->junit, xml.data, xml.size, err);

@@ -136,11 +136,10 @@ static int find_wrong(const struct import *import, const struct suite *suite,
 		      struct conf *conf, const struct buffer *text,
 		      size_t *kept, struct error *err)
 {
-	owned(buffer_clear) struct buffer lenient;
+	owned(buffer_clear) struct buffer lenient = BUFFER_INIT(TEXT_MAX);
 	owned(sweep_free) struct sweep *sweep = NULL;
 	const struct flagperf *flagperf;
 
-	buffer_init(&lenient, TEXT_MAX);
 	if (buffer_printf(&lenient, err,
 			  "%s\n---\nflagperf: {keep_going: true}\n",
 			  text->data) < 0)
@@ -256,9 +255,8 @@ static int write_new(struct import *import, const char *name,
 static int read_suite(struct import *import, const struct suite *suite,
 		      struct conf *conf, struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(TEXT_MAX);
 
-	buffer_init(&text, TEXT_MAX);
 	if (import_conf_read(import->cli, import->root, suite, conf, err) < 0)
 		return -1;
 	if (!conf->count && !conf->wrong.count)
@@ -283,12 +281,11 @@ static int import_suite(struct import *import, const struct suite *suite,
 			struct error *err)
 {
 	owned(conf_clear) struct conf conf;
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(TEXT_MAX);
 	struct error why = { 0 };
 	char name[64];
 
 	conf_init(&conf);
-	buffer_init(&text, TEXT_MAX);
 	if (read_suite(import, suite, &conf, &why) < 0) {
 		if (why.code == ENOENT)
 			return 0;
@@ -312,9 +309,8 @@ static int import_suite(struct import *import, const struct suite *suite,
 /* The nodes, in FlagPerf's order. */
 static int write_nodes(struct import *import, struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(TEXT_MAX);
 
-	buffer_init(&text, TEXT_MAX);
 	if (!import->hosts.count)
 		return 0;
 	if (buffer_printf(&text, err,

@@ -336,10 +336,9 @@ static int import_path(const char *root, const char *name, char path[PATH_MAX],
 struct python_files *python_read(const struct strings *paths, struct error *err)
 {
 	owned(strings_clear) struct strings argv = { 0 };
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(PYTHON_OUTPUT_MAX);
 	struct error why;
 
-	buffer_init(&text, PYTHON_OUTPUT_MAX);
 	if (python_files_command(paths, &argv, err) < 0)
 		return NULL;
 	if (local_tool_run(&argv, NULL, PYTHON_TIMEOUT_MS, &text, &why) == 0)

@@ -129,9 +129,9 @@ static int batch_note(struct policy_batch *batch,
 static int batch_ask(struct policy_batch *batch, struct error *err)
 {
 	owned(policy_answer_clear) struct policy_answer answer = { 0 };
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text =
+		BUFFER_INIT(POLICY_QUESTION_BYTES);
 
-	buffer_init(&text, POLICY_QUESTION_BYTES);
 	if (codec_encode(&policy_question_schema, &batch->question, &text,
 			 err) < 0 ||
 	    agent_answer(batch->program, &text, err) < 0 ||

@@ -469,9 +469,8 @@ int results_show(struct cli *cli, const struct report_rows *rows,
 		 const struct results_form *form, struct error *err)
 {
 	static const struct report_about nothing;
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(RESULTS_MAX);
 
-	buffer_init(&text, RESULTS_MAX);
 	if (is_for_terminal(cli, form))
 		return results_table(cli, form->about ? form->about : &nothing,
 				     rows, err);

@@ -404,11 +404,10 @@ static int write_report(struct run *run, const struct results_about *about,
 			const struct report_rows *rows, const char *format,
 			const char *file, struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(RESULTS_MAX);
 	struct results_form form = { .format = format, .about = &about->about };
 	char path[PATH_MAX];
 
-	buffer_init(&text, RESULTS_MAX);
 	if (results_format(rows, &form, &text, err) < 0)
 		return -1;
 	return file_write(AT_FDCWD, folder_file(&run->setup.folder, file, path),

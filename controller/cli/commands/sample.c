@@ -48,14 +48,13 @@ static int unknown_vendor(const struct profiles *profiles, const char *name,
 static int sample_command(struct cli *cli, struct error *err)
 {
 	owned(profiles_clear) struct profiles profiles = { 0 };
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(SAMPLE_TEXT_MAX);
 	owned(samples_clear) struct samples samples = { 0 };
 	owned(cJSON_Delete) cJSON *array = NULL;
 	const struct sample_options *given = cli->given;
 	const struct profile *profile;
 	char images[PATH_MAX];
 
-	buffer_init(&text, SAMPLE_TEXT_MAX);
 	if (cli_images(cli, images, err) < 0 ||
 	    profiles_load(images, &profiles, err) < 0)
 		return -1;

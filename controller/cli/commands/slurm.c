@@ -143,9 +143,8 @@ static int put_site(const struct cli *cli, struct writer *to, struct error *err)
 	const char *site = slurm_options_given(cli)->site
 				   ? slurm_options_given(cli)->site
 				   : installed_slurm_sh;
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(SITE_MAX);
 
-	buffer_init(&text, SITE_MAX);
 	if (!slurm_options_given(cli)->site && access(site, F_OK) < 0)
 		return 0;
 	if (file_read(AT_FDCWD, site, &text, err) < 0)
@@ -249,11 +248,10 @@ static int script_submit(struct cli *cli, const char *script, size_t first,
 
 static int slurm_command(struct cli *cli, struct error *err)
 {
-	owned(buffer_clear) struct buffer script;
+	owned(buffer_clear) struct buffer script = BUFFER_INIT(SCRIPT_MAX);
 	const char *resume = slurm_options_given(cli)->resume;
 	char folder[PATH_MAX], path[PATH_MAX + 16];
 
-	buffer_init(&script, SCRIPT_MAX);
 	if (resume) {
 		if (snprintf(path, sizeof(path), "%s/job.sh", resume) >=
 			    (int)sizeof(path) ||

@@ -60,12 +60,11 @@ static int read_more(struct asking *asking, char *stream, struct buffer *text,
 static int read_node(struct asking *asking, uint32_t rank, const char *node,
 		     struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(STREAM_MAX);
 	char stream[EVIDENCE_STREAM_SIZE], name[STACKS_TEXT_SIZE];
 	bool ended = false;
 	size_t before;
 
-	buffer_init(&text, STREAM_MAX);
 	evidence_stream(rank, stream);
 	do {
 		before = text.size;
@@ -93,11 +92,10 @@ static int asking_read_output(struct asking *asking,
 	const struct strings *nodes = &asking->job->allocation;
 	size_t number = strtoull(stream->stream + strlen(RANK), NULL, 10);
 	size_t each = asking->outputs / (nodes->count ? nodes->count : 1);
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(OUTPUT_BYTES);
 	uint64_t from =
 		stream->bytes > OUTPUT_BYTES ? stream->bytes - OUTPUT_BYTES : 0;
 
-	buffer_init(&text, OUTPUT_BYTES);
 	if (!each || number / each >= nodes->count)
 		return 0;
 	if (stream_read(asking->client, asking->job->job, asking->job->attempt,

@@ -82,12 +82,11 @@ static int verdict_files_write(struct validation *of,
 				      given->html };
 
 	for (size_t i = 0; i < 3; i++) {
-		owned(buffer_clear) struct buffer text;
+		owned(buffer_clear) struct buffer text = BUFFER_INIT(PAGE_MAX);
 		int rc = 0;
 
 		if (!files[i])
 			continue;
-		buffer_init(&text, PAGE_MAX);
 		rc = i == 0   ? good_names_write(of, &text, err)
 		     : i == 1 ? acceptance_junit(&of->acceptance, &text, err)
 			      : acceptance_html(&of->acceptance, &of->pairs,

@@ -266,9 +266,8 @@ static int validate_each(struct validation *of, struct error *err)
 	owned(measured_clear) struct measured first = { 0 };
 	owned(measured_clear) struct measured second = { 0 };
 	owned(strings_clear) struct strings suspects = { 0 };
-	owned(buffer_clear) struct buffer setting;
+	owned(buffer_clear) struct buffer setting = BUFFER_INIT(SETTING_MAX);
 
-	buffer_init(&setting, SETTING_MAX);
 	if (each_setting(&of->names, &setting, err) < 0 ||
 	    set_measure(of, setting.data, false, &first, err) < 0)
 		return -1;
@@ -352,9 +351,8 @@ static int pairs_mark(struct validation *of, struct measured *all,
 static int pairs_measure(struct validation *of, size_t from,
 			 struct measured *all, struct error *err)
 {
-	owned(buffer_clear) struct buffer setting;
+	owned(buffer_clear) struct buffer setting = BUFFER_INIT(SETTING_MAX);
 
-	buffer_init(&setting, SETTING_MAX);
 	if (pairs_setting(of, from, &setting, err) < 0)
 		return -1;
 	if (set_measure(of, setting.data, true, all, err) < 0)
@@ -426,9 +424,8 @@ static int set_find(struct validation *of, const char *word, struct error *err)
 static struct document *set_read(struct validation *of, const char *word,
 				 struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(INPUT_MAX);
 
-	buffer_init(&text, INPUT_MAX);
 	if (set_find(of, word, err) < 0 ||
 	    file_read_any(of->file, &text, err) < 0)
 		return NULL;

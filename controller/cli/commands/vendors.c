@@ -108,9 +108,8 @@ static const struct column list_columns[] = {
 
 static void vendor_row_fill(struct table *table, const struct profile *profile)
 {
-	owned(buffer_clear) struct buffer names;
+	owned(buffer_clear) struct buffer names = BUFFER_INIT(4096);
 
-	buffer_init(&names, 4096);
 	for (size_t i = 0; i < profile->chips_count; i++)
 		buffer_printf(&names, NULL, "%s%s", i ? ", " : "",
 			      profile->chips[i].name);
@@ -157,11 +156,10 @@ static const char *plural(size_t count)
 static int vendors_check_file(struct cli *cli, const char *name,
 			      struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(PROFILE_BYTES_MAX);
 	owned(profile_free) struct profile *profile = NULL;
 	size_t images;
 
-	buffer_init(&text, PROFILE_BYTES_MAX);
 	if (read_input(name, &text, err) < 0)
 		return -1;
 	name = strcmp(name, "-") ? name : "stdin";
@@ -213,10 +211,9 @@ static bool finding_run_tool(const struct strings *argv,
 			     const struct sampler *sampler,
 			     struct samples *samples, struct finding *finding)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(SAMPLE_TEXT_MAX);
 	struct error why;
 
-	buffer_init(&text, SAMPLE_TEXT_MAX);
 	if (!argv->count || !sampler)
 		return false;
 	if (local_tool_run(argv, env, timeout_ms, &text, &why) == 0 &&

@@ -45,12 +45,11 @@ OWNED_VALUE(struct result_info, result_info_clear)
 static cJSON *written_row_find(const char *name, uint64_t job,
 			       struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(RESULTS_MAX);
 	owned(cJSON_Delete) cJSON *file = NULL;
 	cJSON *rows, *row, *found = NULL;
 	int fits = 0, i = 0, at = 0;
 
-	buffer_init(&text, RESULTS_MAX);
 	if (file_read_any(name, &text, err) < 0)
 		return NULL;
 	file = codec_parse(text.data ? text.data : "", text.size, err);

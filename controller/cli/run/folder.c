@@ -156,10 +156,9 @@ static void folder_node_name(char name[KEY_NAME_SIZE])
 int folder_authorize(const struct folder *folder, const struct key *agents,
 		     size_t count, struct error *err)
 {
-	owned(buffer_clear) struct buffer lines;
+	owned(buffer_clear) struct buffer lines = BUFFER_INIT(AUTHORIZED_MAX);
 	char path[PATH_MAX], line[256];
 
-	buffer_init(&lines, AUTHORIZED_MAX);
 	for (size_t i = 0; i <= count; i++) {
 		key_line(i < count ? &agents[i] : &folder->operator, line,
 			 sizeof(line));
@@ -335,10 +334,9 @@ int folder_resume(struct folder *folder, struct cli *cli, const char *name,
 int folder_endpoint(const struct folder *folder, char endpoint[256],
 		    struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(255);
 	char path[PATH_MAX];
 
-	buffer_init(&text, 255);
 	if (file_read(AT_FDCWD, folder_file(folder, "endpoint", path), &text,
 		      err) < 0)
 		return error_set(err, EAGAIN,
@@ -383,10 +381,9 @@ int folder_save_choices(const struct folder *folder, const cJSON *choices,
 int folder_choices(const struct folder *folder, cJSON **choices,
 		   struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(CHOICES_MAX);
 	char path[PATH_MAX];
 
-	buffer_init(&text, CHOICES_MAX);
 	folder_file(folder, "choices.json", path);
 	if (access(path, F_OK) < 0)
 		*choices = cJSON_CreateObject();

@@ -97,10 +97,9 @@ int folder_join(struct folder *folder, struct cli *cli, const char *name,
 
 int folder_outcome(const struct folder *folder)
 {
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(20);
 	char path[PATH_MAX];
 
-	buffer_init(&text, 20);
 	if (file_read(AT_FDCWD, folder_file(folder, "outcome", path), &text,
 		      NULL) < 0 ||
 	    !text.size)

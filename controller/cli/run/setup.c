@@ -476,10 +476,9 @@ static int recall_choices(struct run_setup *run, struct error *err)
 static int setup_open_folder(struct run_setup *run, struct error *err)
 {
 	const struct run_options *options = setup_options_given(run->cli);
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(INPUT_MAX);
 	char path[PATH_MAX];
 
-	buffer_init(&text, INPUT_MAX);
 	if (!options->resume) {
 		if (input_init(&run->input, run->cli, run->cli->args[0], false,
 			       err) < 0 ||

@@ -364,11 +364,10 @@ static int add_literals(struct strings *all, const struct rule *rule,
 static int make_literals(struct extract_rules *rules, struct error *err)
 {
 	owned(strings_clear) struct strings all = { 0 };
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer text = BUFFER_INIT((size_t)1 << 24);
 	PCRE2_SIZE offset;
 	int code;
 
-	buffer_init(&text, (size_t)1 << 24);
 	for (size_t i = 0; i < rules->count; i++) {
 		const struct rule *rule = &rules->rules[i];
 

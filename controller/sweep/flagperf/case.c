@@ -198,9 +198,8 @@ static int set_parallel(struct names *names, struct error *err)
 /* "0,1,2" */
 static int set_devices(struct names *names, uint32_t count, struct error *err)
 {
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(16384);
 
-	buffer_init(&out, 16384);
 	for (uint32_t i = 0; i < count; i++)
 		if (buffer_printf(&out, err, "%s%u", i ? "," : "", i) < 0)
 			return -1;
@@ -526,12 +525,11 @@ static int fill_docker(const struct flagperf_section *section,
 		       const struct names *names, struct flagperf_case *item,
 		       struct error *err)
 {
-	owned(buffer_clear) struct buffer line;
+	owned(buffer_clear) struct buffer line = BUFFER_INIT(DOCKER_BYTES);
 	owned(cJSON_Delete) cJSON *words = cJSON_CreateArray();
 	const cJSON *word;
 	int rc;
 
-	buffer_init(&line, DOCKER_BYTES);
 	rc = words ? template_list(value_get(section->book, "docker"), names,
 				   words, err)
 		   : error_nomem(err, "flagperf");

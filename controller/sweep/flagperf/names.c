@@ -94,9 +94,8 @@ static int names_put(struct names *names, const char *name, char *text,
 int names_set(struct names *names, const char *name, const char *text,
 	      struct error *err)
 {
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(TEXT_BYTES);
 
-	buffer_init(&out, TEXT_BYTES);
 	for (; *text; text++)
 		if (buffer_append(&out, text, 1, err) < 0 ||
 		    (*text == '$' && buffer_text(&out, "$", err) < 0))
@@ -200,9 +199,8 @@ int names_fill(const struct names *names, const struct value *template,
 int names_make(struct names *names, const char *name,
 	       const struct value *template, struct error *err)
 {
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(TEXT_BYTES);
 
-	buffer_init(&out, TEXT_BYTES);
 	if (names_has(names, name))
 		return 0;
 	if (value_kind(template) == VALUE_SCALAR &&

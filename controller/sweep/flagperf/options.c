@@ -194,9 +194,8 @@ static const struct option {
 static int docker_options_split(const char *text, struct strings *words,
 				struct error *err)
 {
-	owned(buffer_clear) struct buffer word;
+	owned(buffer_clear) struct buffer word = BUFFER_INIT(65536);
 
-	buffer_init(&word, 65536);
 	while (*(text += strspn(text, " \t\r\n"))) {
 		char quote = 0;
 

@@ -35,10 +35,9 @@ static int template_nomem(const struct value *template, struct error *err)
 static int fill_scalar(const struct value *template, const struct names *names,
 		       cJSON **made, struct error *err)
 {
-	owned(buffer_clear) struct buffer out;
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(TEXT_BYTES);
 	const char *text;
 
-	buffer_init(&out, TEXT_BYTES);
 	if (names_fill(names, template, &out, err) < 0)
 		return -1;
 	text = out.data;

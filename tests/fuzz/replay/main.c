@@ -22,13 +22,12 @@ __attribute__((weak)) int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 static int feed(const char *folder, const char *name)
 {
-	owned(buffer_clear) struct buffer seed;
+	owned(buffer_clear) struct buffer seed = BUFFER_INIT(SEED_MAX);
 	struct error err = { 0 };
 	char path[PATH_MAX + 256];
 
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	printf("# %s\n", path);
-	buffer_init(&seed, SEED_MAX);
 	if (file_read(AT_FDCWD, path, &seed, &err) < 0) {
 		printf("# %s\n", err.text);
 		return -1;
