@@ -63,11 +63,9 @@ static void adopt_one(void *arg, const struct task_id *id)
 	struct task *task;
 
 	cJSON_ArrayForEach(container, adoption->containers)
-	{
 		if (container_task_id(container, &other) &&
 		    task_id_equal(&other, id))
 			mine = container;
-	}
 	task = task_adopt(boot->config.services, id, mine, &err);
 	if (!task || task_table_add(boot->config.tasks, task, &err) < 0) {
 		/* A spool without a spec is no task. Its container is removed

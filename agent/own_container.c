@@ -40,8 +40,7 @@ bool own_container_shares(const cJSON *inspected, const char *path)
 	size_t longest = 0;
 	bool same = false;
 
-	cJSON_ArrayForEach(mount, json_get(inspected, "Mounts"))
-	{
+	cJSON_ArrayForEach(mount, json_get(inspected, "Mounts")) {
 		const char *inside = json_get_text(mount, "Destination");
 		const char *outside = json_get_text(mount, "Source");
 		size_t length = inside ? strlen(inside) : 0;

@@ -54,8 +54,7 @@ static void strays_remove(struct strays *strays, const cJSON *containers)
 	const cJSON *container;
 	struct task_id id;
 
-	cJSON_ArrayForEach(container, containers)
-	{
+	cJSON_ArrayForEach(container, containers) {
 		const char *name = json_get_text(container, "Id");
 
 		if (!name || (container_task_id(container, &id) &&

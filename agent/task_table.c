@@ -55,10 +55,8 @@ struct task *task_table_find(const struct task_table *table,
 	struct task_entry *entry;
 
 	TAILQ_FOREACH(entry, &table->tasks, next)
-	{
 		if (task_id_equal(task_id(entry->task), id))
 			return entry->task;
-	}
 	return NULL;
 }
 
@@ -80,8 +78,7 @@ void task_table_remove(struct task_table *table, const struct task *task)
 {
 	struct task_entry *entry;
 
-	TAILQ_FOREACH(entry, &table->tasks, next)
-	{
+	TAILQ_FOREACH(entry, &table->tasks, next) {
 		if (entry->task != task)
 			continue;
 		TAILQ_REMOVE(&table->tasks, entry, next);
@@ -112,8 +109,6 @@ int task_table_needs(const struct task_table *table, struct image_need **list,
 	if (!*list)
 		return error_nomem(err, "images");
 	TAILQ_FOREACH(entry, &table->tasks, next)
-	{
 		*count += task_needs(entry->task, *list + *count);
-	}
 	return 0;
 }

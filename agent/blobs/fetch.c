@@ -227,10 +227,8 @@ static struct flight *flight_find(struct fetches *fetches, const char *hash)
 	struct flight *flight;
 
 	TAILQ_FOREACH(flight, &fetches->flights, next)
-	{
 		if (!flight->ending && !strcmp(flight->hash, hash))
 			return flight;
-	}
 	return NULL;
 }
 
@@ -297,11 +295,9 @@ static void fetches_source_lost(void *arg, const char *name, const char *why)
 	 * tried until CONNECT_MS.
 	 */
 	TAILQ_FOREACH(flight, &fetches->flights, next)
-	{
 		if (flight->linked && flight->phase == READING &&
 		    !strcmp(flight->source, name))
 			leave_source(flight, false, why);
-	}
 }
 
 static void flight_take_piece(struct flight *flight,
@@ -427,8 +423,7 @@ void fetches_session(struct fetches *fetches, bool begins)
 	fetches->session = begins;
 	if (!begins)
 		peers_controller_gone(fetches->peers);
-	TAILQ_FOREACH(flight, &fetches->flights, next)
-	{
+	TAILQ_FOREACH(flight, &fetches->flights, next) {
 		bool here = flight->phase == READING && !*flight->source;
 
 		if (begins && (flight->phase == ASKING || here))

@@ -102,11 +102,9 @@ static struct grant *peers_find_grant(struct peers *peers, const char *name,
 	struct grant *grant;
 
 	TAILQ_FOREACH(grant, &peers->grants, next)
-	{
 		if (!strcmp(grant->name, name) &&
 		    (!hash || !strcmp(grant->hash, hash)))
 			return grant;
-	}
 	return NULL;
 }
 
@@ -317,10 +315,8 @@ static struct link *link_find(struct peers *peers, const char *name)
 	struct link *link;
 
 	TAILQ_FOREACH(link, &peers->links, next)
-	{
 		if (!link->replaced && !strcmp(link->name, name))
 			return link;
-	}
 	return NULL;
 }
 

@@ -111,8 +111,7 @@ static int read_cdi(const cJSON *info, struct engine_features *features,
 	const cJSON *item;
 	bool listed;
 
-	cJSON_ArrayForEach(item, json_get(info, "DiscoveredDevices"))
-	{
+	cJSON_ArrayForEach(item, json_get(info, "DiscoveredDevices")) {
 		const char *source = json_get_text(item, "Source");
 		const char *id = json_get_text(item, "ID");
 
@@ -122,8 +121,7 @@ static int read_cdi(const cJSON *info, struct engine_features *features,
 			return -1;
 	}
 	listed = cdi->count;
-	cJSON_ArrayForEach(item, json_get(info, "CDISpecDirs"))
-	{
+	cJSON_ArrayForEach(item, json_get(info, "CDISpecDirs")) {
 		const char *path = cJSON_GetStringValue(item);
 
 		if (path && read_folder(path, listed, features, err) < 0)
@@ -145,8 +143,7 @@ static int read_isolation(const cJSON *info, char **isolation,
 	const cJSON *item;
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		cJSON_ArrayForEach(item, json_get(info, "SecurityOptions"))
-		{
+		cJSON_ArrayForEach(item, json_get(info, "SecurityOptions")) {
 			const char *text = cJSON_GetStringValue(item);
 
 			if (!text || strcmp(text, known[i].option) != 0)
@@ -206,8 +203,7 @@ bool engine_is_podman(const cJSON *version)
 {
 	const cJSON *component;
 
-	cJSON_ArrayForEach(component, json_get(version, "Components"))
-	{
+	cJSON_ArrayForEach(component, json_get(version, "Components")) {
 		const char *name = json_get_text(component, "Name");
 
 		if (name && !strcmp(name, "Podman Engine"))
@@ -224,8 +220,7 @@ int engine_features_podman(const cJSON *info, struct engine_features *features,
 
 	if (!cJSON_IsTrue(json_get(json_get(host, "security"), "rootless")))
 		return 0;
-	cJSON_ArrayForEach(item, json_get(host, "cgroupControllers"))
-	{
+	cJSON_ArrayForEach(item, json_get(host, "cgroupControllers")) {
 		const char *text = cJSON_GetStringValue(item);
 
 		if (text && strings_add(&controllers, text, err) < 0)
@@ -244,11 +239,9 @@ int engine_features_read(const cJSON *info, struct engine_features *features,
 	if (got.ignores_devices)
 		runtimes = NULL;
 	cJSON_ArrayForEach(item, runtimes)
-	{
 		if (item->string && got.runtimes.count < RUNTIMES_MAX &&
 		    strings_add(&got.runtimes, item->string, err) < 0)
 			return -1;
-	}
 	if (read_isolation(info, &got.isolation, err) < 0 ||
 	    engine_features_read_limits(info, &got.unlimited, err) < 0)
 		return -1;
@@ -288,8 +281,7 @@ const char *engine_hanging_runc(const cJSON *version)
 	const cJSON *component;
 	unsigned int minor, patch;
 
-	cJSON_ArrayForEach(component, json_get(version, "Components"))
-	{
+	cJSON_ArrayForEach(component, json_get(version, "Components")) {
 		const char *name = json_get_text(component, "Name");
 		const char *text = json_get_text(component, "Version");
 

@@ -20,10 +20,8 @@ static const cJSON *image_inspect_find_list(const cJSON *object,
 	if (!cJSON_IsArray(list) || !list->child)
 		return NULL;
 	cJSON_ArrayForEach(item, list)
-	{
 		if (!cJSON_IsString(item))
 			return NULL;
-	}
 	return list;
 }
 
@@ -37,8 +35,7 @@ static const char *image_inspect_find_digest(const cJSON *answer,
 
 	if (!list || reference_parse(target, &parts, NULL) < 0)
 		return NULL;
-	cJSON_ArrayForEach(item, list)
-	{
+	cJSON_ArrayForEach(item, list) {
 		size_t size = strcspn(item->valuestring, "@");
 
 		if (strlen(parts.name) == size &&
@@ -61,11 +58,9 @@ static const char *image_content_next(const cJSON *object, const char *last)
 	const cJSON *item;
 
 	cJSON_ArrayForEach(item, object)
-	{
 		if ((!last || strcmp(item->string, last) > 0) &&
 		    (!next || strcmp(item->string, next) < 0))
 			next = item->string;
-	}
 	return next;
 }
 
@@ -81,11 +76,9 @@ static void image_content_add(struct digest *digest, const cJSON *value)
 		image_content_add_text(digest, value->valuestring);
 	if (cJSON_IsArray(value)) {
 		cJSON_ArrayForEach(item, value)
-		{
 			if (cJSON_IsString(item))
 				image_content_add_text(digest,
 						       item->valuestring);
-		}
 	}
 	if (cJSON_IsObject(value)) {
 		while ((name = image_content_next(value, name)))

@@ -76,7 +76,7 @@ static int pod_main_ended(sd_event_source *source, int fd, uint32_t events,
 	loop_source_free(&engine->watch);
 	loop_source_free(&engine->killer);
 	TAILQ_FOREACH(call, &engine->calls, next)
-	call->waits = false;
+		call->waits = false;
 	loop_defer_run(engine->run);
 	return 0;
 }
@@ -186,10 +186,8 @@ static const char *pod_mounted(const struct pod_engine *engine,
 	const cJSON *mount;
 
 	cJSON_ArrayForEach(mount, mounts)
-	{
 		if (!strcmp(json_get_text_or_empty(mount, "Target"), target))
 			return json_get_text_or_empty(mount, "Source");
-	}
 	return NULL;
 }
 
@@ -428,8 +426,8 @@ static int pod_answer(sd_event_source *source, void *arg)
 	struct pod_call *call, copy;
 
 	TAILQ_FOREACH(call, &engine->calls, next)
-	if (!call->waits)
-		break;
+		if (!call->waits)
+			break;
 	if (!call)
 		return 0;
 	loop_defer_run(engine->run);

@@ -27,8 +27,7 @@ int image_chain_read(struct blob_store *blobs, const char *config,
 		return -1;
 	tree = codec_parse(text.data, text.size, err);
 	list = json_get(json_get(tree, "rootfs"), "diff_ids");
-	cJSON_ArrayForEach(item, list)
-	{
+	cJSON_ArrayForEach(item, list) {
 		if (!cJSON_IsString(item))
 			return error_set(err, EPROTO,
 					 "config %.12s: a layer without a hash",

@@ -23,8 +23,7 @@ bool image_disk_is_containerd(const cJSON *info)
 {
 	const cJSON *pair;
 
-	cJSON_ArrayForEach(pair, json_get(info, "DriverStatus"))
-	{
+	cJSON_ArrayForEach(pair, json_get(info, "DriverStatus")) {
 		const char *value =
 			cJSON_GetStringValue(cJSON_GetArrayItem(pair, 1));
 

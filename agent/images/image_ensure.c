@@ -143,10 +143,8 @@ static void image_ensure_tell(struct ensure *ensure, bool urgent)
 		return;
 	ensure->told_ms = clock_mono_ms();
 	TAILQ_FOREACH(wait, &ensure->waits, entry)
-	{
 		if (wait->news)
 			wait->news(wait->arg, &ensure->now);
-	}
 }
 
 /* The record of images. */
@@ -577,8 +575,7 @@ static struct ensure *image_ensure_find(struct images *images,
 	const char *build_folder = wanted->build;
 	struct ensure *ensure;
 
-	TAILQ_FOREACH(ensure, &images->ensures, entry)
-	{
+	TAILQ_FOREACH(ensure, &images->ensures, entry) {
 		if (strcmp(ensure->reference, wanted->reference) != 0 ||
 		    ensure->local != wanted->local ||
 		    ensure->look != wanted->look ||

@@ -40,13 +40,11 @@ static int image_inventory_read_names(const cJSON *list, bool digests,
 	const cJSON *item;
 
 	cJSON_ArrayForEach(item, list)
-	{
 		if (cJSON_IsString(item) &&
 		    !strchr(item->valuestring, '@') == !digests &&
 		    strncmp(item->valuestring, "<none>", 6) != 0 &&
 		    strings_add(names, item->valuestring, err) < 0)
 			return -1;
-	}
 	return 0;
 }
 
@@ -96,12 +94,10 @@ int image_inventory_read(const cJSON *list, struct image_inventory *inventory,
 	if (!found.images)
 		return error_nomem(err, "images");
 	cJSON_ArrayForEach(item, list)
-	{
 		if (image_inventory_read_image(item,
 					       &found.images[found.count++],
 					       err) < 0)
 			return -1;
-	}
 	inventory->images = take(found.images);
 	inventory->count = found.count;
 	found.count = 0;
@@ -129,8 +125,7 @@ void image_inventory_count(struct image_inventory *inventory,
 {
 	const cJSON *item;
 
-	cJSON_ArrayForEach(item, containers)
-	{
+	cJSON_ArrayForEach(item, containers) {
 		const char *id = json_get_text(item, "ImageID");
 
 		for (size_t i = 0; id && i < inventory->count; i++)

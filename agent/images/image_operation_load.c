@@ -317,8 +317,7 @@ static void load_listed(void *arg, const struct error *err, cJSON *answer)
 	if (!image_operation_answered(&load->operation, err))
 		return;
 	load->listed = true;
-	cJSON_ArrayForEach(item, answer)
-	{
+	cJSON_ArrayForEach(item, answer) {
 		const char *id = json_get_text(item, "Id");
 
 		if (id && load->words.count < limit)

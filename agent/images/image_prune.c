@@ -290,10 +290,8 @@ static bool says_deleted(const cJSON *answer)
 	const cJSON *item;
 
 	cJSON_ArrayForEach(item, answer)
-	{
 		if (json_get(item, "Deleted"))
 			return true;
-	}
 	return false;
 }
 

@@ -218,8 +218,7 @@ void images_do(struct images *images, struct message_image_do *message)
 	if (images->services.watermark)
 		disk_watermark_answer(images->services.watermark,
 				      &message->spec);
-	TAILQ_FOREACH(operation, &images->operations, next)
-	{
+	TAILQ_FOREACH(operation, &images->operations, next) {
 		if (!strcmp(operation->message.spec.id, message->spec.id)) {
 			image_operation_tell(operation);
 			return;
@@ -240,10 +239,8 @@ void images_touch(struct images *images)
 	struct image_operation *operation;
 
 	TAILQ_FOREACH(operation, &images->operations, next)
-	{
 		if (operation->kind->touch)
 			operation->kind->touch(operation);
-	}
 }
 
 /* Creation and release. */

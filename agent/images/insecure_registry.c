@@ -69,10 +69,8 @@ bool insecure_registry_address(const cJSON *info, const char *address)
 	if (!ip_address_of(address, &parsed))
 		return false;
 	cJSON_ArrayForEach(item, config_of(info, "InsecureRegistryCIDRs"))
-	{
 		if (cJSON_IsString(item) && inside(item->valuestring, &parsed))
 			return true;
-	}
 	return false;
 }
 
@@ -89,10 +87,8 @@ static bool has_networks(const cJSON *info)
 	const cJSON *item;
 
 	cJSON_ArrayForEach(item, config_of(info, "InsecureRegistryCIDRs"))
-	{
 		if (is_network(item))
 			return true;
-	}
 	return false;
 }
 
@@ -120,8 +116,7 @@ static const cJSON *config_for(const cJSON *info, const char *registry,
 
 	if (found || !json_get(info, "BuildahVersion"))
 		return found;
-	cJSON_ArrayForEach(item, all)
-	{
+	cJSON_ArrayForEach(item, all) {
 		size_t size = strlen(item->string);
 
 		if (size > longest && covers(item->string, host)) {
@@ -157,8 +152,7 @@ bool insecure_registry_mirror(const cJSON *info, char *host)
 	static const char scheme[] = "http://";
 	const cJSON *item;
 
-	cJSON_ArrayForEach(item, config_of(info, "Mirrors"))
-	{
+	cJSON_ArrayForEach(item, config_of(info, "Mirrors")) {
 		const char *url = cJSON_GetStringValue(item);
 
 		if (!url || strncasecmp(url, scheme, sizeof(scheme) - 1) != 0)
@@ -178,17 +172,13 @@ int insecure_registry_list(const cJSON *info, struct strings *names,
 	const cJSON *item;
 
 	cJSON_ArrayForEach(item, config_of(info, "IndexConfigs"))
-	{
 		if (cJSON_IsFalse(json_get(item, "Secure")) &&
 		    strings_add(names, item->string, err) < 0)
 			return -1;
-	}
 	cJSON_ArrayForEach(item, config_of(info, "InsecureRegistryCIDRs"))
-	{
 		if (is_network(item) &&
 		    strings_add(names, item->valuestring, err) < 0)
 			return -1;
-	}
 	return insecure_registry_mirror(info, mirror)
 		       ? strings_add(names, mirror, err)
 		       : 0;

@@ -428,8 +428,7 @@ static void install_strays_listed(void *arg, const struct error *err,
 	const char *mine = forgetting->owner;
 	const cJSON *container;
 
-	cJSON_ArrayForEach(container, answer)
-	{
+	cJSON_ArrayForEach(container, answer) {
 		const char *owner = owner_of(container);
 
 		if (!strncmp(owner, mine, name_size(mine)) &&

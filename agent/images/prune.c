@@ -298,10 +298,8 @@ static void watermark_finish(struct disk_watermark *watermark, bool made)
 		void *arg;
 
 		TAILQ_FOREACH(wait, &watermark->waits, next)
-		{
 			if (wait->asked)
 				break;
-		}
 		if (!wait)
 			break;
 		done = wait->done;
@@ -338,9 +336,7 @@ static void watermark_ask(struct disk_watermark *watermark)
 	sodium_bin2hex(watermark->id, sizeof(watermark->id), random,
 		       sizeof(random));
 	TAILQ_FOREACH(wait, &watermark->waits, next)
-	{
 		wait->asked = true;
-	}
 	loop_timer(watermark->with->loop, &watermark->late,
 		   watermark->with->say(watermark->with->arg,
 					MESSAGE_IMAGE_ROOM, &room, NULL, 0) < 0
@@ -403,10 +399,8 @@ void disk_watermark_answer(struct disk_watermark *watermark,
 	spec->floor_percent = watermark->with->floor.percent;
 	spec->dry_run = false;
 	TAILQ_FOREACH(wait, &watermark->waits, next)
-	{
 		if (wait->asked && wait->bytes > spec->floor_bytes)
 			spec->floor_bytes = wait->bytes;
-	}
 }
 
 bool disk_watermark_state(struct disk_watermark *watermark,

@@ -210,9 +210,7 @@ static int log_sender_poll(sd_event_source *source, uint64_t usec, void *arg)
 	struct log_sender_stream *stream;
 
 	TAILQ_FOREACH(stream, &sender->streams, next)
-	{
 		stream_look(stream);
-	}
 	if (!TAILQ_EMPTY(&sender->streams))
 		log_sender_wake(sender);
 	loop_timer(sender->loop, &sender->poll, sender->poll_ms,
@@ -271,8 +269,7 @@ void log_sender_session(struct log_sender *sender, uint64_t credit_bytes)
 	struct log_sender_stream *stream;
 
 	sender->credit = credit_bytes;
-	TAILQ_FOREACH(stream, &sender->streams, next)
-	{
+	TAILQ_FOREACH(stream, &sender->streams, next) {
 		stream_rewind(stream, stream->acked);
 		stream->known = false;
 	}
@@ -321,11 +318,9 @@ static struct log_sender_stream *stream_find(struct log_sender *sender,
 	struct log_sender_stream *stream;
 
 	TAILQ_FOREACH(stream, &sender->streams, next)
-	{
 		if (task_id_equal(&stream->id, &id) &&
 		    !strcmp(stream->name, ack->stream))
 			return stream;
-	}
 	return NULL;
 }
 

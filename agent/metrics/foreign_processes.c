@@ -294,8 +294,7 @@ static void foreign_inspected(void *arg, const struct error *err, cJSON *answer)
 	foreign->call = NULL;
 	if (err)
 		log_debug("foreign: %s", err->text);
-	cJSON_ArrayForEach(given, json_get(config, "Devices"))
-	{
+	cJSON_ArrayForEach(given, json_get(config, "Devices")) {
 		const char *path = json_get_text_or_empty(given, "PathOnHost");
 
 		for (size_t i = 0; i < foreign->files_count; i++)
@@ -339,8 +338,7 @@ static void foreign_listed(void *arg, const struct error *err, cJSON *answer)
 	foreign->next = 0;
 	if (err)
 		log_debug("foreign: %s", err->text);
-	cJSON_ArrayForEach(container, answer)
-	{
+	cJSON_ArrayForEach(container, answer) {
 		const cJSON *labels = json_get(container, "Labels");
 		bool ours =
 			(!strcmp(json_get_text_or_empty(labels, LABEL_CLUSTER),

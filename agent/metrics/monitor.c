@@ -97,9 +97,7 @@ static void monitor_write_all(struct monitor *monitor,
 	struct monitor_stream *stream;
 
 	TAILQ_FOREACH(stream, &monitor->streams, next)
-	{
 		stream_write(stream, text);
-	}
 }
 
 static const struct devices *monitor_list_devices(const struct monitor *monitor)
@@ -183,9 +181,7 @@ static void monitor_put_heads(struct monitor *monitor)
 	struct monitor_stream *stream;
 
 	TAILQ_FOREACH(stream, &monitor->streams, next)
-	{
 		monitor_put_head(stream);
-	}
 }
 
 static void put_error(struct monitor_stream *stream, const char *words)
@@ -205,9 +201,7 @@ static void tool_failed(void *arg, const char *words)
 	struct monitor_stream *stream;
 
 	TAILQ_FOREACH(stream, &monitor->streams, next)
-	{
 		put_error(stream, words);
-	}
 }
 
 /* Devices. */
@@ -289,9 +283,7 @@ static void monitor_take_devices(struct monitor *monitor,
 	find_rows(monitor_list_devices(monitor), samples, rows);
 	state_readings(monitor, rows);
 	TAILQ_FOREACH(stream, &monitor->streams, next)
-	{
 		monitor_put_devices(stream, time_ms, rows);
-	}
 	samples_clear(&monitor->last);
 	monitor->last = *samples;
 	*samples = (struct samples){ 0 };
@@ -466,8 +458,7 @@ static void begin_streams(struct monitor *monitor)
 {
 	struct monitor_stream *stream;
 
-	TAILQ_FOREACH(stream, &monitor->streams, next)
-	{
+	TAILQ_FOREACH(stream, &monitor->streams, next) {
 		if (stream->begun)
 			continue;
 		stream->begun = true;

@@ -51,10 +51,8 @@ static bool is_own(const struct check *check, const cJSON *item)
 	const cJSON *other;
 
 	cJSON_ArrayForEach(other, check->own)
-	{
 		if (cJSON_Compare(item, other, true))
 			return true;
-	}
 	return false;
 }
 
@@ -83,10 +81,8 @@ static int policy_check_words(const struct check *check, const cJSON *item)
 	const cJSON *each;
 
 	cJSON_ArrayForEach(each, item)
-	{
 		if (!is_own(check, each) && check_listed(check, each) < 0)
 			return -1;
-	}
 	return 0;
 }
 
@@ -153,8 +149,7 @@ static int check_mounts(const struct check *check, const cJSON *item)
 	char path[PATH_MAX], found[PATH_MAX + 200], text[POLICY_WORDS_BYTES];
 	const cJSON *mount;
 
-	cJSON_ArrayForEach(mount, item)
-	{
+	cJSON_ArrayForEach(mount, item) {
 		const char *source = policy_check_find_text(mount, "Source");
 		const char *real =
 			policy_check_resolve_path(check, source, path);
@@ -184,8 +179,7 @@ static int policy_check_devices(const struct check *check, const cJSON *item)
 	char path[PATH_MAX];
 	const cJSON *device;
 
-	cJSON_ArrayForEach(device, item)
-	{
+	cJSON_ArrayForEach(device, item) {
 		const char *node = policy_check_find_text(device, "PathOnHost");
 
 		if (!is_own(check, device) &&
@@ -205,8 +199,7 @@ static int check_own_only(const struct check *check, const cJSON *item)
 	char *found = NULL;
 	const cJSON *each;
 
-	cJSON_ArrayForEach(each, item)
-	{
+	cJSON_ArrayForEach(each, item) {
 		if (is_own(check, each))
 			continue;
 		found = cJSON_PrintUnformatted(each);
@@ -232,8 +225,7 @@ static int check_ulimits(const struct check *check, const cJSON *item)
 {
 	const cJSON *each;
 
-	cJSON_ArrayForEach(each, item)
-	{
+	cJSON_ArrayForEach(each, item) {
 		const char *name = policy_check_find_text(each, "Name");
 		const struct policy_ulimit *limit =
 			ulimit_named(check->policy, name);
@@ -358,13 +350,11 @@ static int check_parts(struct check *check, const struct part *table,
 	const cJSON *item;
 
 	cJSON_ArrayForEach(item, object)
-	{
 		if (!item->string || !has_part(table, item->string))
 			return policy_check_refuse(check, "request",
 						   item->string ? item->string
 								: "a part",
 						   "only what its rules cover");
-	}
 	for (const struct part *part = table; part->name; part++) {
 		item = cJSON_GetObjectItemCaseSensitive(object, part->name);
 		check->part = part;

@@ -75,8 +75,7 @@ bool rights_check_suid(const struct policy *policy, const cJSON *request,
 
 	if (policy->any)
 		return true;
-	cJSON_ArrayForEach(mount, json_get(host, "Mounts"))
-	{
+	cJSON_ArrayForEach(mount, json_get(host, "Mounts")) {
 		if (cJSON_IsTrue(json_get(mount, "ReadOnly")) ||
 		    !strcmp(json_get_text_or_empty(mount, "Target"),
 			    CONTAINER_OUT))

@@ -112,12 +112,10 @@ static bool path_is_asked(const struct foreign_mounts *mounts, const char *path)
 	    (!strcmp(path, "/dev/shm") || !strcmp(path, "/dev/mqueue")))
 		return true;
 	cJSON_ArrayForEach(device, json_get(host, "Devices"))
-	{
 		if (path_is_same(mounts,
 				 json_get_text_or_empty(device, "PathOnHost"),
 				 path))
 			return true;
-	}
 	return false;
 }
 

@@ -39,15 +39,11 @@ void release_check_prepare(const cJSON *request, struct resolved_paths *paths)
 	const cJSON *item;
 
 	cJSON_ArrayForEach(item, request_part(request, "Mounts"))
-	{
 		resolved_paths_open(paths,
 				    json_get_text_or_empty(item, "Source"));
-	}
 	cJSON_ArrayForEach(item, request_part(request, "Devices"))
-	{
 		resolved_paths_open(paths,
 				    json_get_text_or_empty(item, "PathOnHost"));
-	}
 }
 
 /* Mounts. */
@@ -139,11 +135,9 @@ static int claims_read(const struct release_check *check, int process,
 	    mount_table_read(process, &claims->inside, err) < 0)
 		return -1;
 	cJSON_ArrayForEach(mount, mounts)
-	{
 		if (claim_read(check, claims, mount,
 			       &claims->items[claims->count++], err) < 0)
 			return -1;
-	}
 	return 0;
 }
 
@@ -432,8 +426,7 @@ static int release_check_devices(const struct release_check *check, int process,
 		return error_errno(err, "root of the container");
 	if (fstatat(root, "dev", &dev, AT_SYMLINK_NOFOLLOW) < 0)
 		dev = top;
-	cJSON_ArrayForEach(device, devices)
-	{
+	cJSON_ArrayForEach(device, devices) {
 		const char *host = json_get_text_or_empty(device, "PathOnHost");
 		const char *path =
 			json_get_text_or_empty(device, "PathInContainer");
@@ -506,8 +499,7 @@ static bool group_is_asked(const struct release_check *check, uint64_t gid)
 {
 	const cJSON *item;
 
-	cJSON_ArrayForEach(item, release_part(check, "GroupAdd"))
-	{
+	cJSON_ArrayForEach(item, release_part(check, "GroupAdd")) {
 		const char *name = cJSON_GetStringValue(item);
 		const struct group *group = NULL;
 
@@ -576,8 +568,7 @@ static uint64_t capabilities_asked(const struct release_check *check)
 	uint64_t set = 0;
 	const cJSON *item;
 
-	cJSON_ArrayForEach(item, release_part(check, "CapAdd"))
-	{
+	cJSON_ArrayForEach(item, release_part(check, "CapAdd")) {
 		const char *name = cJSON_GetStringValue(item);
 
 		for (size_t i = 0; name && i < count; i++)
@@ -616,10 +607,8 @@ static bool security_is_asked(const struct release_check *check,
 	const cJSON *item;
 
 	cJSON_ArrayForEach(item, release_part(check, "SecurityOpt"))
-	{
 		if (cJSON_IsString(item) && !strcmp(item->valuestring, option))
 			return true;
-	}
 	return policy_matches(&check->policy->lists[POLICY_SECURITY], option);
 }
 

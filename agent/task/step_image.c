@@ -23,12 +23,10 @@ static int keep_image(struct task *task, const struct image *image)
 	strings_clear(&task->image_argv);
 	for (size_t i = 0; i < 2; i++) {
 		cJSON_ArrayForEach(item, lists[i])
-		{
 			if (cJSON_IsString(item) &&
 			    strings_add(&task->image_argv, item->valuestring,
 					NULL) < 0)
 				return -1;
-		}
 	}
 	return task->image_id && task->image_user && task->image_workdir ? 0
 									 : -1;

@@ -18,8 +18,7 @@ static int hide_list(cJSON *list, struct error *err)
 {
 	cJSON *item;
 
-	cJSON_ArrayForEach(item, list)
-	{
+	cJSON_ArrayForEach(item, list) {
 		const char *text = cJSON_GetStringValue(item);
 		owned_free char *hidden = NULL;
 

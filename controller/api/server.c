@@ -327,8 +327,7 @@ static void mark_due(struct server *server, int64_t now)
 {
 	struct waiting *waiting;
 
-	TAILQ_FOREACH(waiting, &server->waiting, next)
-	{
+	TAILQ_FOREACH(waiting, &server->waiting, next) {
 		waiting->due |= is_due(server->api.changes, waiting, now);
 		server->due |= waiting->due;
 	}
@@ -345,8 +344,7 @@ bool server_wake(struct server *server)
 		mark_due(server, now);
 	if (!server->due)
 		return false;
-	TAILQ_FOREACH(waiting, &server->waiting, next)
-	{
+	TAILQ_FOREACH(waiting, &server->waiting, next) {
 		more = clock_cpu_us() - begun_us > WAKE_US;
 		if (more)
 			break;
@@ -413,9 +411,7 @@ static void leave_out_sealed(cJSON *object)
 
 	cJSON_DeleteItemFromObjectCaseSensitive(object, "sealed");
 	cJSON_ArrayForEach(item, object)
-	{
 		leave_out_sealed(item);
-	}
 }
 
 /* All refusals of operators are audited, but only a few of others, so that

@@ -137,10 +137,8 @@ static int check_run(sd_event_source *source, void *arg)
 		}
 	}
 	TAILQ_FOREACH(fetch, &fetches->list, next)
-	{
 		if (fetch->full)
 			sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
-	}
 	return 0;
 }
 
@@ -152,10 +150,8 @@ static void end_stalled(struct artifact_fetches *fetches)
 	struct error err;
 
 	TAILQ_FOREACH(fetch, &fetches->list, next)
-	{
 		if (!fetch->full && fetch->moved_ms < limit)
 			break;
-	}
 	if (!fetch)
 		return;
 	error_set(&err, ETIMEDOUT, "the node sent no data for %d s",
@@ -169,9 +165,7 @@ void artifact_fetch_extend_deadlines(struct artifact_fetches *fetches,
 	struct artifact_fetch *fetch;
 
 	TAILQ_FOREACH(fetch, &fetches->list, next)
-	{
 		fetch->moved_ms += stopped_ms;
-	}
 }
 
 void artifact_fetch_tick(struct artifact_fetches *fetches)
@@ -247,8 +241,7 @@ static void artifact_fetch_begin(struct artifact_fetches *fetches,
 	struct artifact_fetch *fetch;
 	struct error err;
 
-	TAILQ_FOREACH(fetch, &fetches->list, next)
-	{
+	TAILQ_FOREACH(fetch, &fetches->list, next) {
 		/* Also if another node sends it. */
 		if (!strcmp(chunk_receiver_hash(fetch->receiver),
 			    file->content))
@@ -301,10 +294,8 @@ static bool take_lost(struct artifact_fetches *fetches, const struct node *node,
 	struct lost_blob *lost;
 
 	TAILQ_FOREACH(lost, &fetches->lost, next)
-	{
 		if (lost->node == node && !strcmp(lost->hash, hash))
 			break;
-	}
 	if (!lost)
 		return false;
 	error_set(err, EIO, "%s", lost->why);
@@ -335,11 +326,9 @@ void artifact_fetch_piece(struct artifact_fetches *fetches, struct node *node,
 	int rc;
 
 	TAILQ_FOREACH(fetch, &fetches->list, next)
-	{
 		if (fetch->node == node && !fetch->full &&
 		    !strcmp(chunk_receiver_hash(fetch->receiver), piece->hash))
 			break;
-	}
 	if (!fetch)
 		return;
 	fetch->moved_ms = clock_mono_ms();

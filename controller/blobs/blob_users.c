@@ -61,8 +61,7 @@ static int forget_files(const struct event_row *row, void *arg)
 		return 0;
 	data = codec_parse(row->data, strlen(row->data), NULL);
 	cJSON_ArrayForEach(file,
-			   cJSON_GetObjectItemCaseSensitive(data, "files"))
-	{
+			   cJSON_GetObjectItemCaseSensitive(data, "files")) {
 		const char *hash = cJSON_GetStringValue(
 			cJSON_GetObjectItemCaseSensitive(file, "content"));
 

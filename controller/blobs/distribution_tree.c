@@ -78,10 +78,8 @@ static struct spread *spread_get(struct distribution_tree *distribution,
 	struct spread *spread;
 
 	TAILQ_FOREACH(spread, &distribution->spreads, next)
-	{
 		if (!strcmp(spread->hash, hash))
 			break;
-	}
 	if (spread) {
 		TAILQ_REMOVE(&distribution->spreads, spread, next);
 		TAILQ_INSERT_TAIL(&distribution->spreads, spread, next);
@@ -107,10 +105,8 @@ static struct member *member_named(const struct spread *spread,
 	struct member *member;
 
 	TAILQ_FOREACH(member, &spread->members, next)
-	{
 		if (!strcmp(member->node, node))
 			return member;
-	}
 	return NULL;
 }
 
@@ -186,11 +182,9 @@ static struct member *spread_choose_giver(const struct spread *spread,
 	if (to->failed_count == DISTRIBUTION_TREE_FAILED_MAX)
 		return NULL;
 	TAILQ_FOREACH(member, &spread->members, next)
-	{
 		if (may_give(spread, member, to) &&
 		    (!best || member->length > best->length))
 			best = member;
-	}
 	return best;
 }
 
@@ -207,8 +201,7 @@ static void remove_member(struct spread *spread, struct member *gone)
 {
 	struct member *member;
 
-	TAILQ_FOREACH(member, &spread->members, next)
-	{
+	TAILQ_FOREACH(member, &spread->members, next) {
 		if (member->source != gone)
 			continue;
 		set_source(member, NULL);
@@ -265,8 +258,7 @@ void distribution_tree_gone(struct distribution_tree *distribution,
 {
 	struct spread *spread;
 
-	TAILQ_FOREACH(spread, &distribution->spreads, next)
-	{
+	TAILQ_FOREACH(spread, &distribution->spreads, next) {
 		struct member *member = member_named(spread, node);
 
 		if (member)

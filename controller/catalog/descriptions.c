@@ -74,8 +74,7 @@ static int descriptions_add_kind(struct catalog *catalog,
 				 "most %d",
 				 kinds[kind], cJSON_GetArraySize(list),
 				 DESCRIPTIONS_MAX);
-	cJSON_ArrayForEach(item, list)
-	{
+	cJSON_ArrayForEach(item, list) {
 		const char *text = cJSON_GetStringValue(item);
 
 		if (!text)
@@ -100,8 +99,7 @@ static int check_kinds(const cJSON *described, struct error *err)
 {
 	const cJSON *item;
 
-	cJSON_ArrayForEach(item, described)
-	{
+	cJSON_ArrayForEach(item, described) {
 		size_t kind = 0;
 
 		while (kind < KINDS && strcmp(kinds[kind], item->string) != 0)

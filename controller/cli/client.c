@@ -282,8 +282,7 @@ static bool send_pending(struct client *client)
 
 	if (!client->ready)
 		return true; /* client_take_welcome() sends them */
-	TAILQ_FOREACH(pending, &client->pending, next)
-	{
+	TAILQ_FOREACH(pending, &client->pending, next) {
 		if (pending->sent)
 			continue;
 		if (!may_send(client) ||
@@ -304,8 +303,8 @@ static struct pending *overdue(struct client *client)
 	struct pending *pending;
 
 	TAILQ_FOREACH(pending, &client->pending, next)
-	if (pending->sent && pending->deadline_ms <= now)
-		return pending;
+		if (pending->sent && pending->deadline_ms <= now)
+			return pending;
 	return NULL;
 }
 
@@ -407,7 +406,7 @@ static void client_note_lost(void *arg, int code, const char *why)
 		client->absent_ms = clock_mono_ms();
 	}
 	TAILQ_FOREACH(pending, &client->pending, next)
-	pending->sent = false;
+		pending->sent = false;
 	error_set(&client->why, code, "%s", why);
 	if (is_fatal(client, code)) {
 		error_set(&fatal, ENOTCONN, "controller %.80s: %s",
@@ -441,8 +440,8 @@ static struct pending *pending_find(struct client *client, uint64_t number)
 	struct pending *pending;
 
 	TAILQ_FOREACH(pending, &client->pending, next)
-	if (pending->number == number)
-		return pending;
+		if (pending->number == number)
+			return pending;
 	return NULL;
 }
 

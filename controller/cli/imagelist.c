@@ -203,8 +203,7 @@ static int image_list_add_layers(struct image_lister *lister,
 {
 	const cJSON *layer;
 
-	cJSON_ArrayForEach(layer, layers)
-	{
+	cJSON_ArrayForEach(layer, layers) {
 		const char *name = cJSON_IsObject(layer)
 					   ? json_get_text(layer, "digest")
 					   : cJSON_GetStringValue(layer);
@@ -263,11 +262,9 @@ static int image_list_take_item(struct image_lister *lister, const cJSON *item,
 					    list_in(item, "Layers"), err) < 0)
 		return -1;
 	cJSON_ArrayForEach(tag, list_in(item, "RepoTags"))
-	{
 		if (cJSON_IsString(tag) &&
 		    image_list_add_tag(image, tag->valuestring, err) < 0)
 			return -1;
-	}
 	return 0;
 }
 
@@ -281,10 +278,8 @@ static int image_list_take(struct image_lister *lister,
 	if (!list)
 		return -1;
 	cJSON_ArrayForEach(item, list)
-	{
 		if (image_list_take_item(lister, item, err) < 0)
 			return -1;
-	}
 	return 0;
 }
 
@@ -384,8 +379,7 @@ static int image_list_take_index(struct image_lister *lister,
 
 	if (!index)
 		return -1;
-	cJSON_ArrayForEach(descriptor, list_in(index, "manifests"))
-	{
+	cJSON_ArrayForEach(descriptor, list_in(index, "manifests")) {
 		const struct image_file_entry *blob =
 			image_list_blob(lister, descriptor);
 		const char *named = image_name(descriptor);

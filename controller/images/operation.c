@@ -136,8 +136,7 @@ static void operation_show_output(const struct operation *operation,
 	const struct operation_piece *piece;
 	size_t bytes = 0;
 
-	TAILQ_FOREACH(piece, &operation->output, next)
-	{
+	TAILQ_FOREACH(piece, &operation->output, next) {
 		size_t size = strlen(piece->output.text);
 
 		if (number < to->after) {

@@ -179,10 +179,8 @@ int gang_warnings(const struct gang *gang, struct remark **list, size_t *count,
 		const struct task *task = &gang->tasks[i];
 		const char *node = node_name(task_node(task));
 
-		cJSON_ArrayForEach(warning,
-				   cJSON_GetObjectItemCaseSensitive(task->facts,
-								    "warnings"))
-		{
+		cJSON_ArrayForEach(warning, cJSON_GetObjectItemCaseSensitive(
+						    task->facts, "warnings")) {
 			if (!cJSON_IsString(warning))
 				continue;
 			snprintf(text, sizeof(text), "%.300s",

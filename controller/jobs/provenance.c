@@ -135,12 +135,10 @@ static cJSON *described_hashes(const cJSON *described)
 	cJSON *all = cJSON_CreateObject();
 	const cJSON *kind, *text;
 
-	cJSON_ArrayForEach(kind, described)
-	{
+	cJSON_ArrayForEach(kind, described) {
 		cJSON *hashes = cJSON_AddObjectToObject(all, kind->string);
 
-		cJSON_ArrayForEach(text, kind)
-		{
+		cJSON_ArrayForEach(text, kind) {
 			const char *file = cJSON_GetStringValue(text);
 			char hash[65];
 
@@ -235,19 +233,15 @@ static int provenance_add_facts(const struct task *task, cJSON *to,
 	const cJSON *fact;
 
 	cJSON_ArrayForEach(fact, node_view(task_node(task))->facts)
-	{
 		if (!cJSON_GetObjectItemCaseSensitive(task->facts,
 						      fact->string) &&
 		    fact_add(to, fact, err) < 0)
 			return -1;
-	}
 	if (shared_text(to, shared, err) < 0)
 		return -1;
 	cJSON_ArrayForEach(fact, task->facts)
-	{
 		if (fact_add(to, fact, err) < 0)
 			return -1;
-	}
 	return 0;
 }
 

@@ -248,8 +248,7 @@ static struct stream *find_open(struct log_store *store, uint64_t job,
 {
 	struct stream *stream;
 
-	LIST_FOREACH(stream, &store->chains[job % OPEN_CHAINS], by_job)
-	{
+	LIST_FOREACH(stream, &store->chains[job % OPEN_CHAINS], by_job) {
 		if (stream->job != job || stream->attempt != attempt ||
 		    strcmp(stream->name, name) != 0)
 			continue;

@@ -160,8 +160,7 @@ static int attempt_begin(struct lemons *lemons, const struct event_row *event,
 	if (!of)
 		return -1;
 	strings_clear(&of->nodes);
-	cJSON_ArrayForEach(name, json_get(data, "nodes"))
-	{
+	cJSON_ArrayForEach(name, json_get(data, "nodes")) {
 		const char *node = cJSON_GetStringValue(name);
 		struct tally *tally =
 			node ? tally_get(lemons, node, err) : NULL;

@@ -341,8 +341,7 @@ void node_renew(struct node *node, const cJSON *facts)
 {
 	const cJSON *fact;
 
-	cJSON_ArrayForEach(fact, facts)
-	{
+	cJSON_ArrayForEach(fact, facts) {
 		if (!cJSON_IsObject(node->view.facts) ||
 		    !strcmp(fact->string, "warnings"))
 			continue;

@@ -128,8 +128,7 @@ void node_devices_load(struct node *node, const cJSON *json)
 	list = calloc((size_t)size, sizeof(*list));
 	node_devices_clear(node);
 	node->view.inventory = list;
-	cJSON_ArrayForEach(item, json)
-	{
+	cJSON_ArrayForEach(item, json) {
 		/* Another version wrote it: the node reports it again. */
 		if (!list ||
 		    codec_from_object(&device_info_schema, item,

@@ -50,8 +50,7 @@ static int labels_merge_change(cJSON *to, const cJSON *change,
 {
 	const cJSON *label;
 
-	cJSON_ArrayForEach(label, change)
-	{
+	cJSON_ArrayForEach(label, change) {
 		if (label_check(label, err) < 0)
 			return -1;
 		cJSON_DeleteItemFromObjectCaseSensitive(to, label->string);
@@ -95,12 +94,10 @@ static char *labels_text(const cJSON *labels)
 	const cJSON *label;
 
 	cJSON_ArrayForEach(label, labels)
-	{
 		if (cJSON_IsString(label) &&
 		    buffer_printf(&text, NULL, "%s%s=%s,", text.size ? "" : ",",
 				  label->string, label->valuestring) < 0)
 			return NULL;
-	}
 	return text.size ? strdup(text.data) : NULL;
 }
 

@@ -65,10 +65,8 @@ bool chart_draws(const cJSON *points)
 	double x, y;
 
 	cJSON_ArrayForEach(point, points)
-	{
 		if (point_read(point, &x, &y) && ++count == CHART_POINTS_MIN)
 			return true;
-	}
 	return false;
 }
 
@@ -95,8 +93,7 @@ static void plot_init(struct plot *plot, const struct chart *chart)
 		if (!chart_draws(chart->lines[i].points))
 			continue;
 		plot->lines[plot->count++] = &chart->lines[i];
-		cJSON_ArrayForEach(point, chart->lines[i].points)
-		{
+		cJSON_ArrayForEach(point, chart->lines[i].points) {
 			if (!point_read(point, &x, &y))
 				continue;
 			plot->first = any ? fmin(plot->first, x) : x;
@@ -183,8 +180,7 @@ static void plot_put_line(const struct plot *plot, size_t line, size_t group)
 	double x, y;
 
 	plot_begin_line(plot, group);
-	cJSON_ArrayForEach(point, plot->lines[line]->points)
-	{
+	cJSON_ArrayForEach(point, plot->lines[line]->points) {
 		if (!point_read(point, &x, &y)) {
 			pen = false;
 			continue;
@@ -247,8 +243,7 @@ static void band_fill(struct band *band, const struct plot *plot, size_t from,
 	double x, y;
 
 	for (size_t i = from; i < end; i++)
-		cJSON_ArrayForEach(point, plot->lines[i]->points)
-		{
+		cJSON_ArrayForEach(point, plot->lines[i]->points) {
 			size_t at;
 
 			if (!point_read(point, &x, &y))

@@ -380,11 +380,9 @@ static bool row_has_values(const struct report_row *row, const cJSON *values)
 	const cJSON *want;
 
 	cJSON_ArrayForEach(want, values)
-	{
 		if (!want->string || !cJSON_IsString(want) ||
 		    !has_value(row, want))
 			return false;
-	}
 	return true;
 }
 
@@ -395,12 +393,10 @@ static unsigned common_values(const struct report_row *a,
 	unsigned same = 0;
 
 	cJSON_ArrayForEach(value, a->info.values)
-	{
 		same += cJSON_Compare(value,
 				      cJSON_GetObjectItemCaseSensitive(
 					      b->info.values, value->string),
 				      true);
-	}
 	return same;
 }
 

@@ -312,9 +312,8 @@ static void put_reading(struct writer *to, const struct reading *reading,
 	char names[CHART_LEGEND_MAX][160], title[120];
 	const cJSON *item;
 
-	cJSON_ArrayForEach(item,
-			   row_at(series, reading->host ? "hosts" : "devices"))
-	{
+	cJSON_ArrayForEach(item, row_at(series,
+					reading->host ? "hosts" : "devices")) {
 		const cJSON *curve = row_at(item, reading->path);
 		const char *node = row_text(item, "node");
 		const char *device = row_text(item, "device");

@@ -107,10 +107,8 @@ static bool is_texts(const cJSON *list)
 	const cJSON *item;
 
 	cJSON_ArrayForEach(item, list)
-	{
 		if (!cJSON_IsString(item))
 			return false;
-	}
 	return cJSON_IsArray(list);
 }
 
@@ -133,11 +131,9 @@ static int origin_note_value(struct origins *origins, const char *path,
 		return rc;
 	}
 	cJSON_ArrayForEach(item, value)
-	{
 		if (buffer_printf(&text, err, "%s%s", text.size ? ", " : "",
 				  item->valuestring) < 0)
 			return -1;
-	}
 	return text.size ? origin_note(origins, path, text.data, job, err) : 0;
 }
 
@@ -148,8 +144,7 @@ static int origin_walk(struct origins *origins, const char *above,
 	const cJSON *member;
 	char path[PATH_BYTES];
 
-	cJSON_ArrayForEach(member, map)
-	{
+	cJSON_ArrayForEach(member, map) {
 		bool deep = cJSON_IsObject(member) ||
 			    (cJSON_IsArray(member) &&
 			     cJSON_IsObject(member->child));

@@ -75,8 +75,7 @@ static struct datum json_datum(const cJSON *value, struct strings *list,
 		return datum_of_text(cJSON_IsTrue(value) ? "true" : "false");
 	if (!cJSON_IsArray(value))
 		return datum_of_text(cJSON_GetStringValue(value));
-	cJSON_ArrayForEach(item, value)
-	{
+	cJSON_ArrayForEach(item, value) {
 		const char *text = cJSON_GetStringValue(item);
 
 		strings_add(list, text ? text : "", err);
@@ -96,8 +95,7 @@ static void put_members(struct writer *to, const cJSON *titles,
 {
 	const cJSON *title;
 
-	cJSON_ArrayForEach(title, titles)
-	{
+	cJSON_ArrayForEach(title, titles) {
 		owned(strings_clear) struct strings list = { 0 };
 		char name[KEY_SIZE];
 		struct datum datum;
@@ -185,8 +183,7 @@ static int find_keys(const cJSON *values, const char *prefix, int depth,
 {
 	const cJSON *value;
 
-	cJSON_ArrayForEach(value, values)
-	{
+	cJSON_ArrayForEach(value, values) {
 		char key[KEY_SIZE];
 
 		if (!value->string ||
@@ -214,14 +211,11 @@ static int flat_init_races(struct flat_table *table, struct error *err)
 	table->raced = calloc(table->rows->count + 1, sizeof(*table->raced));
 	if (!table->races || !table->raced)
 		return error_nomem(err, "report");
-	cJSON_ArrayForEach(race, table->races)
-	{
+	cJSON_ArrayForEach(race, table->races) {
 		cJSON_ArrayForEach(item, row_at(race, "cells"))
-		{
 			table->raced[table->raced_count++] =
 				(struct raced){ row_text(item, "cell"), race,
 						item };
-		}
 	}
 	qsort(table->raced, table->raced_count, sizeof(*table->raced),
 	      compare_raced);

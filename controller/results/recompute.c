@@ -198,8 +198,7 @@ static void compare_objects(struct comparison *comparison, const char *path,
 	const cJSON *item;
 
 	for (size_t i = 0; i < 2; i++)
-		cJSON_ArrayForEach(item, objects[i])
-		{
+		cJSON_ArrayForEach(item, objects[i]) {
 			const char *name = item->string;
 			const cJSON *now =
 				cJSON_GetObjectItemCaseSensitive(computed,

@@ -68,8 +68,7 @@ static void differences_add_members(struct table *table, const char *path,
 {
 	const cJSON *item;
 
-	cJSON_ArrayForEach(item, of)
-	{
+	cJSON_ArrayForEach(item, of) {
 		const cJSON *there =
 			cJSON_GetObjectItemCaseSensitive(to, item->string);
 		char longer[PATH_BYTES];

@@ -54,10 +54,8 @@ void node_hardware_words(const struct node_info *node, char *to, size_t size)
 
 	snprintf(to, size, "%s", node->vendor ? node->vendor : "");
 	cJSON_ArrayForEach(chip, node->chips)
-	{
 		text_append(to, size, ", %.0f %s", chip->valuedouble,
 			    chip->string);
-	}
 }
 
 void node_reason_words(const struct node_info *node, char *to, size_t size)
@@ -105,8 +103,7 @@ static void node_notes(const struct node_info *node, char *to, size_t size)
 		text_append(to, size, "leaves at %s; ",
 			    human_clock(node->until_ms).text);
 	node_health_words(node, to, size);
-	cJSON_ArrayForEach(label, node->labels)
-	{
+	cJSON_ArrayForEach(label, node->labels) {
 		if (strlen(to) + 140 > size || !cJSON_IsString(label))
 			break;
 		text_append(to, size, "%.64s=%.64s; ", label->string,

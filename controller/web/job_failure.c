@@ -98,8 +98,7 @@ static void job_failure_put_group(struct web_page *page, const cJSON *group)
 	int count = cJSON_GetArraySize(ranks), shown = 0;
 
 	web_html(page, "<tr><td class=\"n\">%d</td><td>", count);
-	cJSON_ArrayForEach(rank, ranks)
-	{
+	cJSON_ArrayForEach(rank, ranks) {
 		if (shown == RANKS_SHOWN)
 			break;
 		web_html(page, "%s%.0f", shown++ ? ", " : "",
@@ -120,10 +119,8 @@ static void put_stacks(struct web_page *page, struct stacks *stacks)
 	web_html(page, "<table><tr><th class=\"n\">Count</th><th>Ranks</th>"
 		       "<th>Call</th></tr>\n");
 	cJSON_ArrayForEach(group, row_at(all, "groups"))
-	{
 		if (shown++ < GROUPS_SHOWN)
 			job_failure_put_group(page, group);
-	}
 	web_html(page, "</table></div>\n");
 	cJSON_Delete(all);
 }

@@ -105,8 +105,7 @@ static void job_page_put_command(struct web_page *page, const cJSON *spec)
 	if (!image)
 		return;
 	web_html(page, "<p><code>%s</code>", image);
-	cJSON_ArrayForEach(word, json_get(container, "argv"))
-	{
+	cJSON_ArrayForEach(word, json_get(container, "argv")) {
 		const char *text = cJSON_GetStringValue(word);
 		bool plain = text && *text && !strpbrk(text, " '\"\n\t");
 

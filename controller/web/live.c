@@ -222,10 +222,8 @@ static struct topic *first_stale(const struct live *live)
 	struct topic *topic;
 
 	TAILQ_FOREACH(topic, &live->topics, next)
-	{
 		if (topic->stale)
 			return topic;
-	}
 	return NULL;
 }
 
@@ -325,9 +323,7 @@ void live_update(struct live *live)
 	struct topic *topic;
 
 	TAILQ_FOREACH(topic, &live->topics, next)
-	{
 		topic->stale = true;
-	}
 	if (!live->rendering)
 		wait_for_turn(live);
 }
@@ -337,10 +333,8 @@ static struct topic *topic_find(const struct live *live, const char *path)
 	struct topic *topic;
 
 	TAILQ_FOREACH(topic, &live->topics, next)
-	{
 		if (!strcmp(topic->path, path))
 			return topic;
-	}
 	return NULL;
 }
 

@@ -27,8 +27,7 @@ static void wipe(cJSON *tree)
 {
 	cJSON *item;
 
-	cJSON_ArrayForEach(item, tree)
-	{
+	cJSON_ArrayForEach(item, tree) {
 		if (cJSON_IsString(item))
 			explicit_bzero(item->valuestring,
 				       strlen(item->valuestring));

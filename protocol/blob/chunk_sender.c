@@ -74,8 +74,7 @@ static size_t chunk_sender_give(struct chunk_sender *sender)
 	int rc = 0;
 
 	/* Peers that do not read must not stop the others. */
-	TAILQ_FOREACH(read, &sender->reads, next)
-	{
+	TAILQ_FOREACH(read, &sender->reads, next) {
 		bool ready = sender->ready(sender->arg, read->peer);
 
 		rc = ready ? chunk_sender_answer(sender, read) : 0;
@@ -157,8 +156,7 @@ int chunk_sender_read(struct chunk_sender *sender, void *peer,
 				 "here; expected a hash and 1 to %d bytes",
 				 wanted->hash, wanted->size,
 				 MESSAGE_PAYLOAD_MAX);
-	TAILQ_FOREACH(read, &sender->reads, next)
-	{
+	TAILQ_FOREACH(read, &sender->reads, next) {
 		if (read->peer != peer)
 			continue;
 		if (read->offset == wanted->offset &&

@@ -241,8 +241,7 @@ sample_format_read_devices(const struct sample_format_columns *columns,
 	line->points = calloc((size_t)count + 1, sizeof(*line->points));
 	if (!line->points)
 		return error_nomem(err, "samples");
-	cJSON_ArrayForEach(item, list)
-	{
+	cJSON_ArrayForEach(item, list) {
 		struct sample_format_point *point = &line->points[line->count];
 		const cJSON *index = cJSON_GetArrayItem(item, 0);
 

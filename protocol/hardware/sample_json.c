@@ -67,8 +67,7 @@ static int walk_members(struct tree *tree, const cJSON *item, size_t used,
 	const cJSON *member;
 	size_t index = 0;
 
-	cJSON_ArrayForEach(member, item)
-	{
+	cJSON_ArrayForEach(member, item) {
 		size_t from = used > tree->start ? used + 1 : used;
 		int size;
 

@@ -147,8 +147,7 @@ static bool wake_streams(struct http_server *server)
 	struct stream *stream;
 	size_t woken = 0;
 
-	TAILQ_FOREACH(stream, &server->streams, next)
-	{
+	TAILQ_FOREACH(stream, &server->streams, next) {
 		if (!stream->suspended || (!stream->event && !stream->ended))
 			continue;
 		if (woken++ == STREAMS_A_TURN)
@@ -294,10 +293,8 @@ static void events_bound(struct http_server *server)
 	events_trim(server);
 	while (server->events_bytes > HTTP_EVENTS_MAX) {
 		TAILQ_FOREACH(stream, &server->streams, next)
-		{
 			if (stream->event == TAILQ_FIRST(&server->events))
 				break;
-		}
 		stream_cut(stream);
 	}
 }
@@ -308,8 +305,7 @@ void http_server_publish(struct http_server *server, const void *topic,
 	struct event *event = event_add(server, topic, text, size);
 	struct stream *stream;
 
-	TAILQ_FOREACH(stream, &server->streams, next)
-	{
+	TAILQ_FOREACH(stream, &server->streams, next) {
 		if (topic && stream->topic != topic)
 			continue;
 		if (!event ||
@@ -734,8 +730,7 @@ void http_server_free(struct http_server *server)
 	loop_source_free(&server->io);
 	loop_source_free(&server->timer);
 	loop_source_free(&server->alive);
-	TAILQ_FOREACH(stream, &server->streams, next)
-	{
+	TAILQ_FOREACH(stream, &server->streams, next) {
 		stream->ended = true;
 		stream_wake(stream);
 	}

@@ -162,11 +162,9 @@ int credential_registries(const char *path, struct strings *registries,
 		cJSON_ArrayForEach(item,
 				   cJSON_GetObjectItemCaseSensitive(tree,
 								    names[i]))
-		{
 			if (item->string &&
 			    add_registry(item->string, registries, err) < 0)
 				return -1;
-		}
 	}
 	return 0;
 }
@@ -177,10 +175,8 @@ static const cJSON *credential_find_entry(const cJSON *object,
 	const cJSON *item;
 
 	cJSON_ArrayForEach(item, object)
-	{
 		if (item->string && is_key_of(item->string, registry))
 			return item;
-	}
 	return NULL;
 }
 

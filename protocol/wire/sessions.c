@@ -65,8 +65,7 @@ static struct unsent_peer *unsent_most(const struct unsent *unsent,
 {
 	struct unsent_peer *peer, *most = NULL;
 
-	TAILQ_FOREACH(peer, &unsent->peers, next)
-	{
+	TAILQ_FOREACH(peer, &unsent->peers, next) {
 		if (!peer->bytes || (key && peer->budget != key))
 			continue;
 		unsent_measure(peer);
@@ -84,10 +83,8 @@ static int unsent_cut_run(sd_event_source *source, uint64_t usec, void *arg)
 	/* A cut may end several sessions. */
 	do {
 		TAILQ_FOREACH(peer, &unsent->peers, next)
-		{
 			if (peer->cut_bytes)
 				break;
-		}
 		if (peer)
 			unsent->cut(unsent->arg, peer->peer, peer->cut_bytes);
 	} while (peer);
@@ -102,8 +99,7 @@ static void unsent_cut_later(struct unsent *unsent, struct unsent_peer *most)
 	size_t bytes = most->bytes;
 	struct unsent_peer *peer;
 
-	TAILQ_FOREACH(peer, &unsent->peers, next)
-	{
+	TAILQ_FOREACH(peer, &unsent->peers, next) {
 		if (peer != most &&
 		    (most->alone || peer->budget != most->budget))
 			continue;
@@ -279,10 +275,8 @@ struct wire_peer *sessions_of_fd(struct sessions *sessions, int fd)
 	struct wire_peer *peer;
 
 	TAILQ_FOREACH(peer, &sessions->active, next)
-	{
 		if (peer->fd == fd && is_connected(peer))
 			return peer;
-	}
 	return NULL;
 }
 
@@ -580,10 +574,8 @@ static struct wire_peer *twin_of(const struct wire_peer *peer)
 	struct wire_peer *twin;
 
 	TAILQ_FOREACH(twin, &peer->sessions->active, next)
-	{
 		if (twin != peer && !strcmp(twin->public, peer->public))
 			return twin;
-	}
 	return NULL;
 }
 

@@ -276,8 +276,7 @@ static int count_up(struct person *person, size_t up, size_t *more,
 		return -1;
 	*more = 0;
 	cJSON_ArrayForEach(node,
-			   cJSON_GetObjectItemCaseSensitive(answer, "nodes"))
-	{
+			   cJSON_GetObjectItemCaseSensitive(answer, "nodes")) {
 		const char *state = cJSON_GetStringValue(
 			cJSON_GetObjectItemCaseSensitive(node, "state"));
 
@@ -360,8 +359,7 @@ size_t person_spans(struct person *person, uint64_t since, const char *from,
 			break;
 		cJSON_ArrayForEach(event,
 				   cJSON_GetObjectItemCaseSensitive(answer,
-								    "events"))
-		{
+								    "events")) {
 			take_event(&spans, event);
 			since = (uint64_t)number(event, "seq");
 		}

@@ -92,10 +92,8 @@ static struct container *find(struct memory_engine *engine, const char *name)
 	struct container *container;
 
 	TAILQ_FOREACH(container, &engine->containers, next)
-	{
 		if (!strcmp(container->name, name))
 			return container;
-	}
 	return NULL;
 }
 
@@ -117,11 +115,9 @@ static void read_body(struct container *container, const cJSON *body)
 
 	cJSON_ArrayForEach(mount,
 			   cJSON_GetObjectItemCaseSensitive(host, "Mounts"))
-	{
 		if (!strcmp(text_in(mount, "Target"), INIT_OUT))
 			snprintf(container->out, sizeof(container->out), "%s",
 				 text_in(mount, "Source"));
-	}
 	container->job = strtoull(text_in(labels, LABEL_JOB), NULL, 10);
 	container->rank =
 		(uint32_t)strtoul(text_in(labels, LABEL_RANK), NULL, 10);

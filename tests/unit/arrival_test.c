@@ -123,10 +123,8 @@ static bool has_flag(const cJSON *result, const char *text)
 	const cJSON *flag;
 
 	cJSON_ArrayForEach(flag, cJSON_GetObjectItem(result, "flags"))
-	{
 		if (strstr(flag->valuestring, text))
 			return true;
-	}
 	return false;
 }
 

@@ -740,8 +740,9 @@ static bool among(const cJSON *got, const cJSON *want, const cJSON *also)
 	if (cJSON_Compare(got, want, true) ||
 	    (cJSON_IsNull(got) && (!want || cJSON_IsNull(want))))
 		return true;
-	cJSON_ArrayForEach(item, also) if (cJSON_Compare(got, item,
-							 true)) return true;
+	cJSON_ArrayForEach(item, also)
+		if (cJSON_Compare(got, item, true))
+			return true;
 	return false;
 }
 
@@ -765,10 +766,10 @@ static bool fits(const cJSON *got, const cJSON *want)
 		return false;
 	if (!text_of(want, "class"))
 		return true;
-	cJSON_ArrayForEach(item, get(want, "also_ok")) good |=
-		line_fits(line, item);
-	cJSON_ArrayForEach(item, get(want, "must_not")) good &=
-		!strstr(line, cJSON_GetStringValue(item));
+	cJSON_ArrayForEach(item, get(want, "also_ok"))
+		good |= line_fits(line, item);
+	cJSON_ArrayForEach(item, get(want, "must_not"))
+		good &= !strstr(line, cJSON_GetStringValue(item));
 	return good;
 }
 

@@ -100,10 +100,8 @@ static const char *flags_of(const double factors[FIGURES], double wobble,
 	result = result_tree(&input);
 	text[0] = 0;
 	cJSON_ArrayForEach(flag, cJSON_GetObjectItem(result, "flags"))
-	{
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s\n",
 				      flag->valuestring);
-	}
 	cJSON_Delete(result);
 	extract_free(extract);
 	return text;

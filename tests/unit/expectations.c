@@ -118,8 +118,7 @@ static void add_range(cJSON *view, const char *name, const char *figure)
 	const cJSON *record, *ends[2] = { NULL, NULL };
 	int count = 0;
 
-	cJSON_ArrayForEach(record, get(view, "records"))
-	{
+	cJSON_ArrayForEach(record, get(view, "records")) {
 		if (cJSON_IsNull(get(record, figure)))
 			continue;
 		ends[0] = count++ ? ends[0] : record;
@@ -170,9 +169,7 @@ cJSON *log_view(struct extract_rules *rules, const char *data, size_t size,
 	view = extract_json(extract, "any", &result, size, NULL);
 	result_clear(&result);
 	cJSON_ArrayForEach(record, get(view, "records"))
-	{
 		respell(record);
-	}
 	cJSON_DeleteItemFromObjectCaseSensitive(view, "steps");
 	add_range(view, "steps", "step");
 	add_range(view, "loss", "loss");
@@ -226,10 +223,8 @@ static const cJSON *record_of(const cJSON *view, double step)
 	const cJSON *record;
 
 	cJSON_ArrayForEach(record, get(view, "records"))
-	{
 		if (get(record, "step")->valuedouble == step)
 			return record;
-	}
 	return NULL;
 }
 
@@ -306,10 +301,8 @@ bool expectation_met(const cJSON *view, const cJSON *expect, bool tell)
 	if (!get(get(expect, "loss"), "rule"))
 		good &= same_range(view, expect, "loss", tell);
 	cJSON_ArrayForEach(want, get(expect, "records"))
-	{
 		if (!comes_again(want))
 			good &= same_record(view, want, family, tell);
-	}
 	return good;
 }
 

@@ -183,8 +183,8 @@ static bool still_there(struct fake_engine *fake,
 	struct fake_exchange *one;
 
 	TAILQ_FOREACH(one, &fake->exchanges, entry)
-	if (one == exchange)
-		return true;
+		if (one == exchange)
+			return true;
 	return false;
 }
 
@@ -316,7 +316,7 @@ int fake_engine_connections(const struct fake_engine *fake)
 	int n = 0;
 
 	TAILQ_FOREACH(exchange, &fake->exchanges, entry)
-	n++;
+		n++;
 	return n;
 }
 

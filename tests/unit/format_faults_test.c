@@ -269,11 +269,9 @@ static bool result_met(const cJSON *result, const cJSON *expect)
 	const cJSON *want;
 
 	cJSON_ArrayForEach(want, cJSON_GetObjectItem(expect, "result"))
-	{
 		if (!cJSON_Compare(cJSON_GetObjectItem(result, want->string),
 				   want, true))
 			return false;
-	}
 	return true;
 }
 

@@ -67,8 +67,7 @@ static void the_host(void)
 		   memory < 1e15,
 	   "its memory: %.0f bytes", memory);
 	ok(cJSON_IsArray(networks), "its networks are a list");
-	cJSON_ArrayForEach(network, networks)
-	{
+	cJSON_ArrayForEach(network, networks) {
 		const cJSON *speed =
 			cJSON_GetObjectItemCaseSensitive(network, "mbit_per_s");
 

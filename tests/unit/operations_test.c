@@ -243,8 +243,7 @@ static const char *printed(struct bed *bed, uint64_t *after)
 
 	text[0] = 0;
 	cJSON_ArrayForEach(piece,
-			   cJSON_GetObjectItemCaseSensitive(body, "output"))
-	{
+			   cJSON_GetObjectItemCaseSensitive(body, "output")) {
 		size_t used = strlen(text);
 
 		snprintf(text + used, sizeof(text) - used, "%s:%.20s|",
@@ -318,8 +317,7 @@ static const char *phases(struct bed *bed, const char *name)
 
 	text[0] = 0;
 	cJSON_ArrayForEach(node,
-			   cJSON_GetObjectItemCaseSensitive(body, "nodes"))
-	{
+			   cJSON_GetObjectItemCaseSensitive(body, "nodes")) {
 		size_t used = strlen(text);
 
 		snprintf(text + used, sizeof(text) - used, "%s:%s|",

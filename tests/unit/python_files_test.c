@@ -35,8 +35,7 @@ static void show(const cJSON *value, FILE *out)
 		fprintf(out, "%.17gf", value->child->valuedouble);
 	} else {
 		fputs(dict ? "{" : "[", out);
-		cJSON_ArrayForEach(item, items)
-		{
+		cJSON_ArrayForEach(item, items) {
 			if (item != items->child)
 				fputs(", ", out);
 			if (dict) {

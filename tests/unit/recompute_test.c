@@ -102,10 +102,8 @@ static void reason_is(const char *computed, const char *rules,
 	const cJSON *entry;
 
 	cJSON_ArrayForEach(entry, list)
-	{
 		if (!strcmp(json_get_text(entry, "field"), field))
 			reason = json_get_text(entry, "reason");
-	}
 	is(reason, want, "%s", field);
 	cJSON_Delete(list);
 }
@@ -162,8 +160,7 @@ static const char *in_words(const cJSON *list)
 	const cJSON *entry;
 
 	text[0] = 0;
-	cJSON_ArrayForEach(entry, list)
-	{
+	cJSON_ArrayForEach(entry, list) {
 		char *stored = cJSON_PrintUnformatted(
 			cJSON_GetObjectItemCaseSensitive(entry, "stored"));
 		char *computed = cJSON_PrintUnformatted(

@@ -413,10 +413,8 @@ static void test_overview(void)
 	json = scaling_rows(8);
 	buffer_consume(&out, out.size);
 	cJSON_ArrayForEach(row, json)
-	{
 		cJSON_DeleteItemFromObject(cJSON_GetObjectItem(row, "result"),
 					   "chip_memory_gib");
-	}
 	rows = rows_of_json(json);
 	cJSON_Delete(json);
 	ok(html(&rows, &out, NULL) == 0 && !strstr(out.data, "class=\"band\""),

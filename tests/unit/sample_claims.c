@@ -82,8 +82,7 @@ static bool listed(const cJSON *got, const cJSON *values, const char *name)
 	const cJSON *record = got->child, *want;
 	bool good = true;
 
-	cJSON_ArrayForEach(want, values)
-	{
+	cJSON_ArrayForEach(want, values) {
 		const cJSON *first = cJSON_GetArrayItem(want, 0);
 		const cJSON *value = first ? first->next : want;
 
@@ -132,10 +131,8 @@ static bool same_value(const char *path, const cJSON *got, const cJSON *want)
 		       near(got->valuedouble, want->valuedouble);
 	} else if (cJSON_IsArray(want)) {
 		cJSON_ArrayForEach(item, want)
-		{
 			good &= same_value(path, cJSON_GetArrayItem(got, i++),
 					   item);
-		}
 		return good;
 	} else {
 		good = got && cJSON_Compare(got, want, true);
@@ -155,8 +152,7 @@ static bool has_members(const struct claims *claims, const char *place,
 
 	if (is_unread(claims, place))
 		return true;
-	cJSON_ArrayForEach(item, want)
-	{
+	cJSON_ArrayForEach(item, want) {
 		char path[256];
 
 		snprintf(path, sizeof(path), "%s.%s", place, item->string);
@@ -173,8 +169,7 @@ static bool same_records(const struct claims *claims, const cJSON *view)
 	bool good = true;
 	int i = 0;
 
-	cJSON_ArrayForEach(item, get(claims->expect, "records"))
-	{
+	cJSON_ArrayForEach(item, get(claims->expect, "records")) {
 		char path[32];
 
 		snprintf(path, sizeof(path), "records.%d", i);
@@ -251,8 +246,7 @@ static bool same_metrics(const struct claims *claims, const cJSON *view)
 	bool good = true;
 
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
-		cJSON_ArrayForEach(item, get(claims->expect, sections[i]))
-		{
+		cJSON_ArrayForEach(item, get(claims->expect, sections[i])) {
 			const cJSON *got =
 				get(get(view, "metrics"), item->string);
 
@@ -272,8 +266,7 @@ static double mean_of(const cJSON *results, const cJSON *first)
 	double sum = 0;
 	int count = 0;
 
-	cJSON_ArrayForEach(one, results)
-	{
+	cJSON_ArrayForEach(one, results) {
 		if (get(one, "whole_card_of_2_chips") ||
 		    !cJSON_Compare(get(one, "metric"), get(first, "metric"),
 				   true) ||
@@ -294,15 +287,13 @@ static bool same_results(const struct claims *claims, const cJSON *view)
 	cJSON *want = cJSON_CreateObject();
 	bool good;
 
-	cJSON_ArrayForEach(one, results)
-	{
+	cJSON_ArrayForEach(one, results) {
 		double mean = mean_of(results, one);
 		const char *name = cJSON_GetStringValue(get(one, "metric"));
 
 		if (name && isfinite(mean) && !get(want, name))
 			cJSON_AddNumberToObject(want, name, mean);
-		cJSON_ArrayForEach(item, one)
-		{
+		cJSON_ArrayForEach(item, one) {
 			if (name || !cJSON_IsNumber(item))
 				continue;
 			cJSON_DeleteItemFromObjectCaseSensitive(want,
@@ -324,8 +315,7 @@ static double interval_rate(const cJSON *records, double warmup, double batch)
 	double steps = 0, seconds = 0;
 	const cJSON *record;
 
-	cJSON_ArrayForEach(record, records)
-	{
+	cJSON_ArrayForEach(record, records) {
 		double from = number_of(record, "from_step");
 
 		if (!(from >= warmup))
@@ -349,8 +339,7 @@ static double printed_rate(const cJSON *view)
 	if (!isnan(rate))
 		return rate;
 	/* DeepSpeed prints its running average. */
-	cJSON_ArrayForEach(record, get(view, "records"))
-	{
+	cJSON_ArrayForEach(record, get(view, "records")) {
 		double last = number_of(record, "samples_per_s_running_avg");
 
 		rate = isfinite(last) ? last : rate;
@@ -372,8 +361,7 @@ static void add_mean(cJSON *to, const cJSON *view, const cJSON *claim,
 
 	if (isnan(steps))
 		steps = number_of(context, "warmup_steps");
-	cJSON_ArrayForEach(record, get(view, "records"))
-	{
+	cJSON_ArrayForEach(record, get(view, "records")) {
 		double time = number_of(record, "iter_time_s");
 
 		if (!(time > 0) || number_of(record, "step") <= steps ||
@@ -474,17 +462,14 @@ bool sample_claims_kept_out(const cJSON *got, const cJSON *list)
 	const cJSON *one, *record;
 	bool good = true;
 
-	cJSON_ArrayForEach(one, list)
-	{
+	cJSON_ArrayForEach(one, list) {
 		const char *metric = cJSON_GetStringValue(
 			cJSON_GetObjectItemCaseSensitive(one, "metric"));
 		const cJSON *value =
 			cJSON_GetObjectItemCaseSensitive(one, "value");
 
-		cJSON_ArrayForEach(record,
-				   cJSON_GetObjectItemCaseSensitive(got,
-								    "records"))
-		{
+		cJSON_ArrayForEach(record, cJSON_GetObjectItemCaseSensitive(
+						   got, "records")) {
 			const cJSON *item =
 				cJSON_GetObjectItemCaseSensitive(record,
 								 metric);

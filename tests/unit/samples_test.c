@@ -141,8 +141,7 @@ static bool is_part(const cJSON *cut, const cJSON *whole, const cJSON *before,
 	    cut->valuedouble <= whole->valuedouble)
 		return true;
 	if (cJSON_IsObject(cut) || cJSON_IsArray(cut)) {
-		cJSON_ArrayForEach(item, cut)
-		{
+		cJSON_ArrayForEach(item, cut) {
 			const char *name = item->string;
 			bool skip = false;
 

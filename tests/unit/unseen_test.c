@@ -122,11 +122,9 @@ static void check_not(const struct seen *seen, const cJSON *steps)
 	const cJSON *step;
 
 	cJSON_ArrayForEach(step, steps)
-	{
 		for (size_t i = 0; i < seen->count; i++)
 			ok((double)seen->records[i].step != step->valuedouble,
 			   "%s: no step %g", seen->name, step->valuedouble);
-	}
 }
 
 static void check_rate(const struct seen *seen, const cJSON *want)
@@ -212,9 +210,7 @@ static void check(const char *expect_path)
 	snprintf(path, sizeof(path), FOLDER "%s", file);
 	if (ok(seen_read(&seen, path), "%s: a format reads it", seen.name))
 		cJSON_ArrayForEach(want, cJSON_GetObjectItem(expect, "expect"))
-		{
 			check_one(&seen, want->string, want);
-		}
 	format_choice_free(seen.choice);
 	cJSON_Delete(expect);
 }

@@ -320,10 +320,8 @@ static bool has_text(const cJSON *list, const char *text)
 	const cJSON *item;
 
 	cJSON_ArrayForEach(item, list)
-	{
 		if (!strcmp(cJSON_GetStringValue(item), text))
 			return true;
-	}
 	return false;
 }
 
@@ -384,10 +382,8 @@ static void straggler_is(uint32_t nodes, const struct odd *odd,
 	straggler_find(list, nodes, NULL, &now, NULL);
 	told = remarks_of(&sums);
 	cJSON_ArrayForEach(item, told)
-	{
 		if (strstr(item->valuestring, "waited"))
 			text = item->valuestring;
-	}
 	is(text, want, "who works while the others wait: %s",
 	   want ? want : "nobody");
 	is(now ? now->who : NULL, live, "and is named while the job runs");

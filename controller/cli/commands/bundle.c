@@ -226,8 +226,7 @@ static int check_variables(const struct job_info *job, struct error *err)
 {
 	const cJSON *item;
 
-	cJSON_ArrayForEach(item, row_at(job->spec, "container.env"))
-	{
+	cJSON_ArrayForEach(item, row_at(job->spec, "container.env")) {
 		const char *text = cJSON_GetStringValue(item);
 		char name[100];
 

@@ -35,8 +35,7 @@ int report_parse(const char *json, size_t size, const char *path,
 			     sizeof(*rows->items));
 	if (!rows->items)
 		return error_nomem(err, "report");
-	cJSON_ArrayForEach(row, list)
-	{
+	cJSON_ArrayForEach(row, list) {
 		if (codec_from_other(&report_row_schema, row,
 				     &rows->items[rows->count], err) < 0)
 			return error_prefix(err, "%s: row %zu", path,

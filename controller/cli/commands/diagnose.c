@@ -75,8 +75,7 @@ static void diagnose_print(struct cli *cli, const cJSON *diagnosis)
 		print_member(cli, diagnosis, members[i][0], members[i][1]);
 	if (cJSON_GetArraySize(others))
 		fprintf(cli->out, "also considered:\n");
-	cJSON_ArrayForEach(other, others)
-	{
+	cJSON_ArrayForEach(other, others) {
 		const cJSON *line = row_at(other, "line_number");
 
 		snprintf(before, sizeof(before),

@@ -445,8 +445,7 @@ static int facts_write(const struct node_info *node, const char *folder,
 
 	if (!file)
 		return -1;
-	cJSON_ArrayForEach(fact, facts)
-	{
+	cJSON_ArrayForEach(fact, facts) {
 		char *text = cJSON_PrintUnformatted(fact);
 
 		fprintf(file, "%s: %s\n", fact->string,

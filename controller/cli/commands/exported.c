@@ -216,8 +216,7 @@ static bool argv_has_word(const cJSON *argv, const char *end)
 {
 	const cJSON *word;
 
-	cJSON_ArrayForEach(word, argv)
-	{
+	cJSON_ArrayForEach(word, argv) {
 		size_t size =
 			cJSON_IsString(word) ? strlen(word->valuestring) : 0;
 

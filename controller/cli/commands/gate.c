@@ -43,11 +43,9 @@ static int gate_add_sweep(struct gate *gate, const struct report_rows *runs,
 	const cJSON *item;
 
 	cJSON_ArrayForEach(item, list)
-	{
 		if (cJSON_IsString(item) &&
 		    gate_add(gate, item->valuestring, err) < 0)
 			return -1;
-	}
 	return 0;
 }
 

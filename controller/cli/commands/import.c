@@ -112,8 +112,7 @@ static void tell_names(const struct import *import, const struct conf *conf)
 
 	for (size_t i = 0; i < conf->notes.count; i++)
 		cli_say(import->cli, "  %s", conf->notes.items[i]);
-	cJSON_ArrayForEach(item, conf->values)
-	{
+	cJSON_ArrayForEach(item, conf->values) {
 		const char *why = "the name is unknown";
 		size_t i = 0;
 
@@ -211,8 +210,7 @@ static int import_add_hosts(struct import *import, const struct conf *conf,
 {
 	const cJSON *host;
 
-	cJSON_ArrayForEach(host, json_get(conf->values, "HOSTS"))
-	{
+	cJSON_ArrayForEach(host, json_get(conf->values, "HOSTS")) {
 		if (!cJSON_IsString(host))
 			continue;
 		if (!*host->valuestring ||

@@ -212,8 +212,7 @@ static int init_print(struct cli *cli, const cJSON *sweep, struct error *err)
 {
 	const cJSON *item;
 
-	cJSON_ArrayForEach(item, sweep)
-	{
+	cJSON_ArrayForEach(item, sweep) {
 		char *printed = cJSON_PrintUnformatted(item);
 
 		if (!printed)

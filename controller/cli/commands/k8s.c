@@ -155,10 +155,8 @@ static int k8s_words(const cJSON *choices, struct strings *options,
 	const cJSON *word;
 
 	cJSON_ArrayForEach(word, json_get(choices, "kubectl"))
-	{
 		if (strings_add(options, cJSON_GetStringValue(word), err) < 0)
 			return -1;
-	}
 	return 0;
 }
 
@@ -169,10 +167,8 @@ static bool k8s_serves(const cJSON *found, const char *api)
 	size_t size = api[group] ? strlen(api) + 1 : group;
 	const cJSON *item, *version;
 
-	cJSON_ArrayForEach(item, json_get(found, "groups"))
-	{
-		cJSON_ArrayForEach(version, json_get(item, "versions"))
-		{
+	cJSON_ArrayForEach(item, json_get(found, "groups")) {
+		cJSON_ArrayForEach(version, json_get(item, "versions")) {
 			const char *name =
 				json_get_text_or_empty(version, "groupVersion");
 

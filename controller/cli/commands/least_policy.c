@@ -219,8 +219,7 @@ static void print_mounts(FILE *out, const cJSON *mounts)
 	const cJSON *mount;
 
 	fputs("mounts:\n", out);
-	cJSON_ArrayForEach(mount, mounts)
-	{
+	cJSON_ArrayForEach(mount, mounts) {
 		char *host = cJSON_PrintUnformatted(json_get(mount, "host"));
 		bool write = json_get(mount, "write");
 
@@ -238,8 +237,7 @@ bool least_policy_print(const struct least_policy *least, FILE *out)
 	owned(cJSON_Delete) cJSON *object = least_policy_json(least);
 	const cJSON *key;
 
-	cJSON_ArrayForEach(key, object)
-	{
+	cJSON_ArrayForEach(key, object) {
 		if (!strcmp(key->string, "mounts"))
 			print_mounts(out, key);
 		else

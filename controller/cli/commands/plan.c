@@ -79,8 +79,7 @@ static int print_kept(struct cli *cli, const cJSON *plan,
 	size_t cell = 0;
 	const cJSON *row;
 
-	cJSON_ArrayForEach(row, row_at(plan, "kept"))
-	{
+	cJSON_ArrayForEach(row, row_at(plan, "kept")) {
 		double devices = row_double(row, "devices");
 
 		table_text(&table, row_text(row, "cell"));
@@ -112,8 +111,7 @@ static int print_pairs(struct cli *cli, const cJSON *rows,
 	owned(strings_clear) struct strings seen = { 0 };
 	const cJSON *row;
 
-	cJSON_ArrayForEach(row, rows)
-	{
+	cJSON_ArrayForEach(row, rows) {
 		const char *second = row_text(row, names[1]);
 
 		if (!second || (once && strings_has(&seen, second)))
@@ -175,18 +173,14 @@ static int print_refused(struct cli *cli, const cJSON *plan,
 	bool any = false;
 	char names[200];
 
-	cJSON_ArrayForEach(row, row_at(plan, "kept"))
-	{
-		cJSON_ArrayForEach(refusal, row_at(row, "refused"))
-		{
+	cJSON_ArrayForEach(row, row_at(plan, "kept")) {
+		cJSON_ArrayForEach(refusal, row_at(row, "refused")) {
 			owned(strings_clear) struct strings nodes = { 0 };
 
 			cJSON_ArrayForEach(node, row_at(refusal, "nodes"))
-			{
 				if (strings_add(&nodes, node->valuestring,
 						err) < 0)
 					return -1;
-			}
 			table_text(&table, row_text(row, "cell"));
 			table_text(&table,
 				   job_nodes(&nodes, names, sizeof(names)));
@@ -244,8 +238,7 @@ static int plan_print_heats(struct cli *cli, const cJSON *race,
 	const cJSON *heat;
 	int number = 1;
 
-	cJSON_ArrayForEach(heat, row_at(race, "order"))
-	{
+	cJSON_ArrayForEach(heat, row_at(race, "order")) {
 		double memory = row_double(heat, "memory_gib");
 		size_t index = (size_t)row_double(heat, "index");
 		const struct plan_cell *cell =
@@ -277,8 +270,7 @@ static void plan_print_heats_time(struct cli *cli, const cJSON *race,
 	double sum = 0, known = 0, heats = row_double(race, "heats");
 	const cJSON *heat;
 
-	cJSON_ArrayForEach(heat, row_at(race, "order"))
-	{
+	cJSON_ArrayForEach(heat, row_at(race, "order")) {
 		size_t index = (size_t)row_double(heat, "index");
 
 		if (placed && index < placed->cells_count &&
@@ -298,8 +290,7 @@ static int plan_print_races(struct cli *cli, const cJSON *plan,
 {
 	const cJSON *race;
 
-	cJSON_ArrayForEach(race, row_at(plan, "races"))
-	{
+	cJSON_ArrayForEach(race, row_at(plan, "races")) {
 		const char *group = row_text(race, "race");
 		double prunable = row_double(race, "prunable");
 		bool ladder = cJSON_IsTrue(row_at(race, "ladder"));
@@ -340,8 +331,8 @@ static void print_logs(struct cli *cli, const cJSON *plan)
 	const cJSON *row;
 	size_t count = 0;
 
-	cJSON_ArrayForEach(row, row_at(plan, "kept")) count +=
-		!strcmp(row_text(row, "log"), "auto");
+	cJSON_ArrayForEach(row, row_at(plan, "kept"))
+		count += !strcmp(row_text(row, "log"), "auto");
 	if (count)
 		fprintf(cli->out,
 			"%zu cell%s no framework and no log: the format of the "
@@ -601,8 +592,7 @@ static int docker_commands_print(struct cli *cli, const struct input *input,
 		return error_set(err, EINVAL,
 				 "--commands: %s has no flagperf: block",
 				 input->name);
-	cJSON_ArrayForEach(row, row_at(plan, "kept"))
-	{
+	cJSON_ArrayForEach(row, row_at(plan, "kept")) {
 		const char *cell = row_text(row, "cell");
 		const char *docker = flagperf_docker(flagperf, cell);
 		cJSON *item = docker ? cJSON_CreateObject() : NULL;

@@ -211,10 +211,8 @@ static int plan_policies_add(const struct cli *cli,
 	    batch_init(&batch, err) < 0)
 		return -1;
 	cJSON_ArrayForEach(row, row_at(plan, "kept"))
-	{
 		if (batch_add(&batch, sweep, cell++, row, err) < 0)
 			return -1;
-	}
 	return batch.question.jobs_count ? batch_ask(&batch, err) : 0;
 }
 
@@ -344,9 +342,7 @@ static int forecast_add_refusals(struct plan_forecast *forecast,
 		return failed ? error_nomem(err, "plan") : 0;
 	}
 	cJSON_ArrayForEach(row, row_at(plan, "kept"))
-	{
 		refused |= cJSON_HasObjectItem(row, "refused");
-	}
 	if (refused)
 		cJSON_AddItemToObject(plan, "policy",
 				      least_policy_json(&forecast->least));
@@ -368,8 +364,7 @@ int plan_forecast_add(struct plan_forecast *forecast, const struct cli *cli,
 		return error_nomem(err, "plan");
 	if (!reply)
 		return 0;
-	cJSON_ArrayForEach(row, row_at(plan, "kept"))
-	{
+	cJSON_ArrayForEach(row, row_at(plan, "kept")) {
 		if (cell >= reply->cells_count)
 			break;
 		if (forecast_add_cell(&reply->cells[cell++], row, err) < 0)

@@ -268,8 +268,7 @@ static void tell_differences(struct cli *cli, uint64_t job, const cJSON *list)
 	const cJSON *entry;
 	int told = 0;
 
-	cJSON_ArrayForEach(entry, list)
-	{
+	cJSON_ArrayForEach(entry, list) {
 		owned_free char *stored =
 			cJSON_PrintUnformatted(json_get(entry, "stored"));
 		owned_free char *computed =

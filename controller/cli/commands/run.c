@@ -144,12 +144,10 @@ static int tell_lacks(struct run *run, struct error *err)
 	reply = answer.reply;
 	unlimited = cJSON_GetObjectItem(reply->node.facts, "engine_unlimited");
 	cJSON_ArrayForEach(item, unlimited)
-	{
 		cli_say(run->cli,
 			"the engine cannot limit %s, because its user is not "
 			"permitted to; limits of jobs are ignored",
 			cJSON_GetStringValue(item));
-	}
 	if (strcmp(run->setup.vendor, "cpu") != 0 &&
 	    !reply->node.inventory_count)
 		cli_say(run->cli,

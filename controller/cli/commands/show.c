@@ -98,10 +98,8 @@ static int usage_table_print(struct cli *cli, const char *title,
 	for (size_t i = 0; of[i].path; i++)
 		columns[i] = of[i].column;
 	cJSON_ArrayForEach(row, rows)
-	{
 		for (size_t i = 0; of[i].path; i++)
 			value_cell(&table, &of[i], row);
-	}
 	return cli_print_table(cli, title, &table, all ? NULL : droppable, err);
 }
 
@@ -144,8 +142,7 @@ static void print_members(FILE *out, const cJSON *object, int depth,
 {
 	const cJSON *item;
 
-	cJSON_ArrayForEach(item, object)
-	{
+	cJSON_ArrayForEach(item, object) {
 		char name[100], value[4000];
 		bool skipped = false;
 

@@ -161,8 +161,7 @@ static void print_ranks(struct cli *cli, const cJSON *ranks)
 	const cJSON *rank;
 	double first = -1, last = -2;
 
-	cJSON_ArrayForEach(rank, ranks)
-	{
+	cJSON_ArrayForEach(rank, ranks) {
 		if (rank->valuedouble == last + 1) {
 			last++;
 			continue;
@@ -184,8 +183,7 @@ static void job_stacks_print(struct cli *cli, const cJSON *all)
 
 	fprintf(cli->out, "%s\n",
 		escape(row_text(all, "verdict"), text, sizeof(text)));
-	cJSON_ArrayForEach(group, row_at(all, "groups"))
-	{
+	cJSON_ArrayForEach(group, row_at(all, "groups")) {
 		fprintf(cli->out, "%d ranks (",
 			cJSON_GetArraySize(row_at(group, "ranks")));
 		print_ranks(cli, row_at(group, "ranks"));

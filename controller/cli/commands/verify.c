@@ -69,8 +69,7 @@ static cJSON *written_row_find(const char *name, uint64_t job,
 			  name);
 		return NULL;
 	}
-	cJSON_ArrayForEach(row, rows)
-	{
+	cJSON_ArrayForEach(row, rows) {
 		if (!job ||
 		    cJSON_GetNumberValue(json_get(row, "job")) == (double)job) {
 			found = row;
@@ -149,8 +148,7 @@ static int verified_show(struct cli *cli, const struct verified *of,
 		cJSON_GetArraySize(of->differences),
 		cJSON_GetArraySize(of->differences) == 1 ? " differs"
 							 : "s differ");
-	cJSON_ArrayForEach(entry, of->differences)
-	{
+	cJSON_ArrayForEach(entry, of->differences) {
 		table_text(&table, json_get_text(entry, "field"));
 		show_value(&table, json_get(entry, "stored"));
 		show_value(&table, json_get(entry, "computed"));

@@ -39,8 +39,7 @@ static bool admission_tolerates(const cJSON *spec, const cJSON *taint)
 {
 	const cJSON *item;
 
-	cJSON_ArrayForEach(item, json_get(spec, "tolerations"))
-	{
+	cJSON_ArrayForEach(item, json_get(spec, "tolerations")) {
 		const char *key = json_get_text_or_empty(item, "key");
 		const char *effect = json_get_text_or_empty(item, "effect");
 		bool exists = !strcmp(json_get_text_or_empty(item, "operator"),
@@ -65,10 +64,8 @@ static const cJSON *admission_limits(const cJSON *spec)
 	const cJSON *item;
 
 	cJSON_ArrayForEach(item, json_get(spec, "containers"))
-	{
 		if (!strcmp(json_get_text_or_empty(item, "name"), "main"))
 			return json_get(json_get(item, "resources"), "limits");
-	}
 	return NULL;
 }
 
@@ -79,8 +76,7 @@ bool admission_node_lacks(const cJSON *node, const cJSON *spec,
 	const cJSON *has = json_get(json_get(node, "status"), "allocatable");
 	const char *name = json_get_text_or_empty(metadata, "name");
 
-	cJSON_ArrayForEach(item, admission_limits(spec))
-	{
+	cJSON_ArrayForEach(item, admission_limits(spec)) {
 		double lacks = admission_quantity(item) -
 			       admission_quantity(json_get(has, item->string));
 
@@ -94,8 +90,7 @@ bool admission_node_lacks(const cJSON *node, const cJSON *spec,
 			 item->string, cJSON_GetStringValue(item));
 		return true;
 	}
-	cJSON_ArrayForEach(item, json_get(spec, "nodeSelector"))
-	{
+	cJSON_ArrayForEach(item, json_get(spec, "nodeSelector")) {
 		if (!strcmp(json_get_text_or_empty(json_get(metadata, "labels"),
 						   item->string),
 			    cJSON_GetStringValue(item)))
@@ -105,8 +100,7 @@ bool admission_node_lacks(const cJSON *node, const cJSON *spec,
 			 item->string, cJSON_GetStringValue(item));
 		return true;
 	}
-	cJSON_ArrayForEach(item, json_get(json_get(node, "spec"), "taints"))
-	{
+	cJSON_ArrayForEach(item, json_get(json_get(node, "spec"), "taints")) {
 		const char *effect = json_get_text_or_empty(item, "effect");
 
 		if (!strcmp(effect, "PreferNoSchedule") ||
@@ -126,8 +120,7 @@ static bool admission_quota_lacks(const cJSON *quota, const cJSON *spec,
 {
 	const cJSON *status = json_get(quota, "status"), *hard;
 
-	cJSON_ArrayForEach(hard, json_get(status, "hard"))
-	{
+	cJSON_ArrayForEach(hard, json_get(status, "hard")) {
 		const char *name = hard->string;
 		size_t prefix = !strncmp(name, "requests.", 9) ? 9
 				: !strncmp(name, "limits.", 7) ? 7
@@ -211,18 +204,15 @@ int admission_ask(const struct strings *kubectl, const cJSON *job,
 	}
 	quotas = admission_list(kubectl, "resourcequotas", &quota_list);
 	cJSON_ArrayForEach(item, quotas)
-	{
 		if (admission_quota_lacks(item, spec, pods, text))
 			return 0;
-	}
 	nodes = admission_list(kubectl, "nodes", &node_list);
 	if (!nodes) {
 		snprintf(text, ADMISSION_TEXT_MAX,
 			 "%s; the nodes may not be read", tried);
 		return 1;
 	}
-	cJSON_ArrayForEach(item, nodes)
-	{
+	cJSON_ArrayForEach(item, nodes) {
 		all++;
 		good += !admission_node_lacks(item, spec, why);
 	}

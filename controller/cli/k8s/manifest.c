@@ -231,8 +231,7 @@ cJSON *manifest_attempt(const struct manifest_run *run,
 	made = cJSON_Parse("{\"apiVersion\": \"v1\", \"kind\": \"List\"}");
 	items = cJSON_AddArrayToObject(made, "items");
 	last = cJSON_Duplicate(json_get(objects, "job"), true);
-	cJSON_ArrayForEach(extra, json_get(objects, "extras"))
-	{
+	cJSON_ArrayForEach(extra, json_get(objects, "extras")) {
 		if (cJSON_IsNull(manifest_value(values,
 						json_get_text(extra, "value"))))
 			continue;
@@ -253,10 +252,8 @@ static cJSON *manifest_same(const cJSON *list, const cJSON *wanted)
 	cJSON *item;
 
 	cJSON_ArrayForEach(item, list)
-	{
 		if (name && !strcmp(json_get_text_or_empty(item, key), name))
 			return item;
-	}
 	return NULL;
 }
 
@@ -264,8 +261,7 @@ static void manifest_merge_list(cJSON *to, const cJSON *from)
 {
 	const cJSON *item;
 
-	cJSON_ArrayForEach(item, from)
-	{
+	cJSON_ArrayForEach(item, from) {
 		cJSON *same = manifest_same(to, item);
 
 		if (same)
@@ -279,8 +275,7 @@ void manifest_merge(cJSON *to, const cJSON *from)
 {
 	const cJSON *item;
 
-	cJSON_ArrayForEach(item, from)
-	{
+	cJSON_ArrayForEach(item, from) {
 		cJSON *same =
 			cJSON_GetObjectItemCaseSensitive(to, item->string);
 

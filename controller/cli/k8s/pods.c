@@ -83,8 +83,8 @@ static struct pod_job *pods_find(const struct pods *pods, uint64_t job,
 	struct pod_job *item;
 
 	TAILQ_FOREACH(item, &pods->jobs, next)
-	if (item->job == job && item->attempt == attempt)
-		return item;
+		if (item->job == job && item->attempt == attempt)
+			return item;
 	return NULL;
 }
 
@@ -148,10 +148,8 @@ static int pods_adopt(struct pods *pods, struct error *err)
 	if (kubectl_json(&pods->kubectl, words, &answer, err) < 0)
 		return -1;
 	cJSON_ArrayForEach(item, json_get(answer, "items"))
-	{
 		if (pods_adopt_job(pods, item, err) < 0)
 			return -1;
-	}
 	if (!pods->anchor && pods_anchor(pods, err) < 0)
 		return -1;
 	pods->run.owner =
@@ -307,7 +305,7 @@ static int pods_see_jobs(struct pods *pods, struct error *err)
 			err) < 0)
 		return -1;
 	TAILQ_FOREACH(item, &pods->jobs, next)
-	item->wanted = false;
+		item->wanted = false;
 	for (size_t i = 0; i < jobs.count; i++)
 		if (pods_see_job(pods, rows_at(&jobs, i), &open, err) < 0)
 			return -1;
@@ -322,15 +320,12 @@ static const char *pods_words(const cJSON *pod)
 	const cJSON *status = json_get(pod, "status"), *item;
 
 	cJSON_ArrayForEach(item, json_get(status, "conditions"))
-	{
 		if (!strcmp(json_get_text_or_empty(item, "type"),
 			    "PodScheduled") &&
 		    !strcmp(json_get_text_or_empty(item, "status"), "False"))
 			return json_get_text(item, "message");
-	}
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
-		cJSON_ArrayForEach(item, json_get(status, lists[i]))
-		{
+		cJSON_ArrayForEach(item, json_get(status, lists[i])) {
 			const cJSON *waits =
 				json_get(json_get(item, "state"), "waiting");
 
@@ -388,8 +383,7 @@ static int pods_see_events(struct pods *pods, struct error *err)
 
 	if (kubectl_json(&pods->kubectl, words, &answer, err) < 0)
 		return -1;
-	cJSON_ArrayForEach(event, json_get(answer, "items"))
-	{
+	cJSON_ArrayForEach(event, json_get(answer, "items")) {
 		struct pod_job *job = pods_waiting(
 			pods, json_get_text_or_empty(json_get(event,
 							      "involvedObject"),
@@ -409,8 +403,8 @@ static bool pods_wait(const struct pods *pods)
 	const struct pod_job *job;
 
 	TAILQ_FOREACH(job, &pods->jobs, next)
-	if (job->wanted && job->waits)
-		return true;
+		if (job->wanted && job->waits)
+			return true;
 	return false;
 }
 
@@ -429,9 +423,8 @@ static int pods_look(struct pods *pods, struct error *err)
 	if (kubectl_json(&pods->kubectl, words, &answer, err) < 0)
 		return -1;
 	TAILQ_FOREACH(job, &pods->jobs, next)
-	job->pods = 0;
-	cJSON_ArrayForEach(pod, json_get(answer, "items"))
-	{
+		job->pods = 0;
+	cJSON_ArrayForEach(pod, json_get(answer, "items")) {
 		const char *why = pods_words(pod);
 
 		job = pods_waiting(pods,
@@ -546,11 +539,9 @@ static int pods_open(struct pods *pods, struct error *err)
 	item = json_get(from, "at_once");
 	pods->at_once = cJSON_IsNumber(item) ? (size_t)item->valuedouble : 1;
 	cJSON_ArrayForEach(item, json_get(from, "kubectl"))
-	{
 		if (strings_add(&pods->kubectl, cJSON_GetStringValue(item),
 				err) < 0)
 			return -1;
-	}
 	return 0;
 }
 

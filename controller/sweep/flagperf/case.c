@@ -464,8 +464,7 @@ static int add_needs(const struct value *list, const struct names *names,
 		return error_nomem(err, "flagperf");
 	if (template_list(list, names, made, err) < 0)
 		return -1;
-	cJSON_ArrayForEach(need, made)
-	{
+	cJSON_ArrayForEach(need, made) {
 		const char *below = need->valuestring + strlen(tree) + 1;
 		char path[PATH_MAX];
 
@@ -533,8 +532,7 @@ static int fill_docker(const struct flagperf_section *section,
 	rc = words ? template_list(value_get(section->book, "docker"), names,
 				   words, err)
 		   : error_nomem(err, "flagperf");
-	cJSON_ArrayForEach(word, words)
-	{
+	cJSON_ArrayForEach(word, words) {
 		if (rc == 0 && word != words->child)
 			rc = buffer_text(&line, " ", err);
 		/* Inserted texts have each $ doubled. */

@@ -124,10 +124,8 @@ static bool good_dict(const cJSON *item, unsigned depth)
 	    !cJSON_IsArray(item->child))
 		return false;
 	cJSON_ArrayForEach(entry, item->child)
-	{
 		if (!good_entry(entry, depth))
 			return false;
-	}
 	return true;
 }
 
@@ -140,10 +138,8 @@ static bool good_value(const cJSON *item, unsigned depth)
 	if (!cJSON_IsArray(item))
 		return good_scalar(item) || good_dict(item, depth + 1);
 	cJSON_ArrayForEach(part, item)
-	{
 		if (!good_value(part, depth + 1))
 			return false;
-	}
 	return true;
 }
 
@@ -174,10 +170,8 @@ static bool good_file(const cJSON *file)
 	if (!has_keys(file, read) || !cJSON_IsArray(file->child))
 		return false;
 	cJSON_ArrayForEach(item, file->child)
-	{
 		if (!python_name_valid(item))
 			return false;
-	}
 	return true;
 }
 
@@ -272,10 +266,8 @@ const cJSON *python_file_get(const struct python_files *files, size_t file,
 	const cJSON *item;
 
 	cJSON_ArrayForEach(item, names_of(files, file))
-	{
 		if (!strcmp(item->child->valuestring, name))
 			return item->child->next->next;
-	}
 	return NULL;
 }
 
@@ -346,13 +338,11 @@ static cJSON *python_json(const cJSON *value)
 		return cJSON_Duplicate(value, false);
 	list = cJSON_CreateArray();
 	cJSON_ArrayForEach(item, items)
-	{
 		if (json_append(list,
 				python_json(dict ? item->child->next->next
 						 : item),
 				NULL) < 0)
 			return NULL;
-	}
 	return take(list);
 }
 
@@ -390,10 +380,8 @@ static int python_cases(struct conf *conf, const char *path, unsigned line,
 				 "%s:%u: CASES: expected a dict of strings",
 				 path, line);
 	cJSON_ArrayForEach(entry, dict)
-	{
 		if (python_case(conf, path, entry, err) < 0)
 			return -1;
-	}
 	return 0;
 }
 
