@@ -4,7 +4,6 @@
 #include "protocol/base/log.h"
 #include "protocol/http/openmetrics.h"
 
-#include <inttypes.h>
 #include <string.h>
 #include <sys/statvfs.h>
 

@@ -3,7 +3,6 @@
 #include "agent/slurm_share.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/log.h"
-#include "protocol/base/loop.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
-#include <errno.h>
 
 static void keep_word(char **to, char **from)
 {

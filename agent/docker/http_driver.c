@@ -9,7 +9,6 @@
 #include "protocol/base/printable.h"
 #include "protocol/message/json_get.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,6 @@
 #include "protocol/base/printable.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

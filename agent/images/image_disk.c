@@ -4,13 +4,11 @@
 #include "agent/images/image_disk.h"
 
 #include "agent/docker/engine_network.h"
-#include "protocol/base/owned.h"
 #include "protocol/message/json_get.h"
 
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
 #include <unistd.h>

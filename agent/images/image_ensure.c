@@ -15,7 +15,6 @@
 #include "protocol/registry/reference.h"
 
 #include <errno.h>
-#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>

@@ -15,7 +15,6 @@
 #include "agent/images/images_internal.h"
 
 #include "protocol/base/file.h"
-#include "protocol/base/log.h"
 #include "protocol/message/json_get.h"
 
 #include <errno.h>

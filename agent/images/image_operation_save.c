@@ -5,8 +5,6 @@
 #include "agent/images/images_internal.h"
 #include "protocol/blob/incoming.h"
 
-#include <errno.h>
-
 struct save {
 	struct image_operation operation;
 	struct incoming *incoming;

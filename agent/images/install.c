@@ -9,7 +9,6 @@
 #include "protocol/base/log.h"
 #include "protocol/base/printable.h"
 #include "protocol/message/json_get.h"
-#include "protocol/registry/reference.h"
 
 #include <errno.h>
 #include <inttypes.h>

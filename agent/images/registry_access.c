@@ -7,7 +7,6 @@
 #include "agent/policy/node_policy.h"
 #include "protocol/base/log.h"
 #include "protocol/base/subprocess.h"
-#include "protocol/message/json_get.h"
 #include "protocol/registry/reference.h"
 
 #include <errno.h>

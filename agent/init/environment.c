@@ -2,8 +2,6 @@
 #include "agent/init/environment.h"
 #include "agent/init/init.h"
 
-#include <stdbool.h>
-
 struct variable {
 	char *text;   /* NAME=VALUE */
 	size_t order; /* of two with the same name, the later one counts */

@@ -4,9 +4,7 @@
 #include <dirent.h>
 #include <fnmatch.h>
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 struct walk {
 	size_t *entries;

@@ -6,7 +6,6 @@
 #include "protocol/base/loop.h"
 #include "protocol/message/stream_index.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

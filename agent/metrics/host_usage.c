@@ -4,7 +4,6 @@
 #include "agent/metrics/host_usage.h"
 #include "agent/devices/sysfs.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

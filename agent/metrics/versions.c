@@ -8,7 +8,6 @@
 #include "protocol/base/subprocess.h"
 #include "protocol/hardware/sysroot.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 

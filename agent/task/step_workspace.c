@@ -6,7 +6,6 @@
 #include "protocol/base/loop.h"
 #include "protocol/blob/unpack.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

@@ -19,7 +19,6 @@
 #include "controller/store/store.h"
 #include "protocol/base/clock.h"
 #include "protocol/hardware/device_metrics.h"
-#include "protocol/message/json_get.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -10,7 +10,6 @@
 #include "controller/validation/peers.h"
 #include "protocol/base/clock.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 
 #include "protocol/base/list.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* One more row fits behind as many bytes. */

@@ -7,7 +7,6 @@
 #include "controller/cell/seed.h"
 #include "controller/store/store.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
 #include "protocol/base/clock.h"
 #include "protocol/base/digest.h"
 #include "protocol/base/log.h"
-#include "protocol/message/json_get.h"
 #include "protocol/message/reply_logs.h"
 #include "protocol/wire/wire.h"
 

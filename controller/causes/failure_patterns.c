@@ -6,7 +6,6 @@
 #include "protocol/yaml/document.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
-#include <errno.h>
 #include <pcre2.h>
 #include <string.h>
 

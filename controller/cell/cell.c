@@ -12,7 +12,6 @@
 #include "controller/cell/workspace.h"
 #include "protocol/base/list.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 

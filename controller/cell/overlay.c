@@ -6,7 +6,6 @@
 #include "protocol/base/nearest_word.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdint.h>
 #include <string.h>
 

@@ -2,10 +2,8 @@
 #include "controller/cell/workspace.h"
 
 #include "protocol/base/list.h"
-#include "protocol/blob/blob_store.h"
 #include "protocol/blob/pattern.h"
 
-#include <errno.h>
 #include <string.h>
 
 int workspace_patterns(const struct value *list, struct ignore *ignore,

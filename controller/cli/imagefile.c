@@ -5,7 +5,6 @@
 #include "controller/cli/file_reader.h"
 #include "controller/cli/imagelist.h"
 #include "protocol/base/digest.h"
-#include "protocol/blob/unpack.h"
 
 #include <archive.h>
 #include <archive_entry.h>

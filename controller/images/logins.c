@@ -3,7 +3,6 @@
  */
 #include "controller/images/logins.h"
 
-#include "controller/cluster/active_job.h"
 #include "controller/store/store.h"
 #include "protocol/base/list.h"
 #include "protocol/base/log.h"

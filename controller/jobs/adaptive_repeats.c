@@ -13,7 +13,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 bool repeats_more(const struct repeats *repeats, char *text, size_t size)
 {

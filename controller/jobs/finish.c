@@ -8,7 +8,6 @@
 #include "controller/jobs/node_commands.h"
 #include "controller/jobs/race_rows.h"
 #include "controller/nodes/node.h"
-#include "controller/scheduler/scheduler.h"
 #include "protocol/base/log.h"
 #include "protocol/base/printable.h"
 

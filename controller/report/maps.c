@@ -4,7 +4,6 @@
 #include "controller/report/labels.h"
 #include "controller/report/translations.h"
 #include "protocol/base/owned.h"
-#include "protocol/base/strings.h"
 
 #include <math.h>
 #include <stdio.h>

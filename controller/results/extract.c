@@ -9,7 +9,6 @@
 #include "controller/results/steps.h"
 #include "protocol/base/buffer.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 

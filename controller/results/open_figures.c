@@ -5,7 +5,6 @@
 #include "controller/results/steady.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* A time agrees with the clock, which also holds what lies between steps. */

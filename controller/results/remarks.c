@@ -7,7 +7,6 @@
 #include "protocol/base/units.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* clang-format off */

@@ -4,7 +4,6 @@
 #include "protocol/message/evidence.h"
 #include "protocol/message/json_get.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

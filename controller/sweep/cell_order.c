@@ -14,7 +14,6 @@
 #include "controller/sweep/sweep_internal.h"
 #include "protocol/base/strings.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* expand.c - reads a sweep file into the layers of its cells. */
 #include "controller/sweep/sweep_internal.h"
 #include "controller/report/requirement.h"
-#include "protocol/message/codec.h"
 #include "protocol/yaml/value.h"
 
 #include <cjson/cJSON.h>

@@ -3,7 +3,6 @@
 #include "controller/validation/acceptance.h"
 
 #include "protocol/base/list.h"
-#include "protocol/base/printable.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -11,7 +11,6 @@
 #include "protocol/message/reply_logs.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define TAIL_LINES 60

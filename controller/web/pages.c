@@ -1,5 +1,4 @@
 /* pages.c - the page of all sweeps, and the table of all pages. */
-#include "controller/store/store.h"
 #include "controller/web/board.h"
 
 #include <errno.h>

@@ -4,7 +4,6 @@
 #include "protocol/base/list.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #include "protocol/yaml/document.h"
 #include "protocol/yaml/value.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

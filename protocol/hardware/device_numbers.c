@@ -7,7 +7,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Longer than a valid number, so that a value that is too long is noticed. */

@@ -4,7 +4,6 @@
 #include "protocol/hardware/processes.h"
 #include "protocol/base/printable.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

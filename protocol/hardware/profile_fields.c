@@ -3,7 +3,6 @@
 #include "protocol/hardware/profile_internal.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <limits.h>
 #include <string.h>
 

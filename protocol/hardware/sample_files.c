@@ -4,7 +4,6 @@
 #include "protocol/base/list.h"
 #include "protocol/hardware/sample_internal.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

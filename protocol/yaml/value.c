@@ -7,10 +7,8 @@
 #include "protocol/base/nearest_word.h"
 #include "protocol/yaml/value_internal.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

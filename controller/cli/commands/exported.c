@@ -12,7 +12,6 @@
 #include <math.h>
 #include <string.h>
 #include <time.h>
-#include <errno.h>
 
 struct mllog {
 	struct buffer *out;

@@ -7,7 +7,6 @@
 #include "protocol/base/file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 
 #define JUNIT_MAX ((size_t)64 << 20)
 

@@ -15,7 +15,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <math.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,13 +7,11 @@
 #include "controller/report/advice.h"
 #include "controller/results/json_object.h"
 #include "controller/results/remarks.h"
-#include "protocol/base/program.h"
 #include "protocol/message/json_get.h"
 #include "protocol/message/reply_nodes.h"
 #include "protocol/message/result.h"
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 /* Prints tables of the device and host samples of a job. */

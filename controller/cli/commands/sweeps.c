@@ -3,7 +3,6 @@
 #include "controller/cli/command.h"
 #include "controller/cli/commands/rows.h"
 #include "controller/cli/run/session.h"
-#include "protocol/message/reply_sweeps.h"
 
 static int sweeps_command(struct cli *cli, struct error *err)
 {

@@ -7,7 +7,6 @@
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"
 
-#include <fcntl.h>
 #include <math.h>
 
 #define DRAIN_SHARE 0.10    /* of the nodes, at most */

@@ -2,7 +2,6 @@
  */
 #include "controller/results/rules/lexicon.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
 #include "protocol/base/nearest_word.h"
 #include "protocol/hardware/expression.h"
 
-#include <errno.h>
 #include <string.h>
 
 /* The keys of a rule, and in which forms they are valid: match, dict, pairs. */

@@ -3,7 +3,6 @@
 #include "controller/sweep/flagperf/template.h"
 #include "protocol/message/json_get.h"
 
-#include <errno.h>
 #include <string.h>
 
 #define TEXT_BYTES 65536
