@@ -6,8 +6,7 @@
  * the controller. In every session it first reports all its tasks; the
  * controller answers with the tasks that it should have.
  */
-#ifndef AGENT_AGENT_H
-#define AGENT_AGENT_H
+#pragma once
 
 #include "agent/agent_config.h"
 #include "protocol/base/error.h"
@@ -36,5 +35,3 @@ size_t agent_tasks(const struct agent *agent);
 /* Containers and spools stay: the next agent adopts them. */
 void agent_free(struct agent *agent);
 OWNED_POINTER(struct agent, agent_free)
-
-#endif

@@ -1,7 +1,6 @@
 /* agent_config.h - what an agent is told at its start.
  */
-#ifndef AGENT_AGENT_CONFIG_H
-#define AGENT_AGENT_CONFIG_H
+#pragma once
 
 #include "agent/devices/offered.h"
 #include "agent/policy/node_policy.h"
@@ -35,5 +34,3 @@ struct agent_config {
 	bool own_podman; /* the engine is a child of ours, without root */
 	void *zmq;       /* ZeroMQ context to share, or NULL */
 };
-
-#endif

@@ -4,8 +4,7 @@
  * engine for its version, features and containers, until the engine answers.
  * Then it adopts the tasks that an earlier agent left.
  */
-#ifndef AGENT_BOOT_H
-#define AGENT_BOOT_H
+#pragma once
 
 #include "agent/agent_config.h"
 #include "agent/devices/inventory.h"
@@ -45,5 +44,3 @@ struct versions *boot_versions(struct boot *boot);
 
 /* The answer to GET /version; NULL: not yet known. */
 const cJSON *boot_engine_version(const struct boot *boot);
-
-#endif

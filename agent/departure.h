@@ -5,8 +5,7 @@
  * removed. If that does not happen in time, the agent removes them itself.
  * Until the agent leaves, the end of the allocation may change.
  */
-#ifndef AGENT_DEPARTURE_H
-#define AGENT_DEPARTURE_H
+#pragma once
 
 #include "agent/slurm_share.h"
 #include "agent/task_table.h"
@@ -38,5 +37,3 @@ void departure_check(const struct departure *departure);
 /* Say in a report whether and when the agent leaves. */
 void departure_tell(const struct departure *departure,
 		    struct message_report *report);
-
-#endif

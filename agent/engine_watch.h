@@ -5,8 +5,7 @@
  * ENGINE_ANSWER_MS, and back with the next answer. The question is
  * engine_ping(), so that a benchmark does not feel it.
  */
-#ifndef AGENT_ENGINE_WATCH_H
-#define AGENT_ENGINE_WATCH_H
+#pragma once
 
 #include "agent/docker/engine.h"
 
@@ -27,5 +26,3 @@ OWNED_POINTER(struct engine_watch, engine_watch_free)
 
 /* Why the engine is away; NULL: it answers. */
 const char *engine_watch_away(const struct engine_watch *watch);
-
-#endif

@@ -5,8 +5,7 @@
  * reading while no task runs (agent/metrics/monitor.h), so an idle node has
  * readings from the second request on.
  */
-#ifndef AGENT_EXPORTER_H
-#define AGENT_EXPORTER_H
+#pragma once
 
 #include "agent/session.h"
 #include "protocol/http/http_server.h"
@@ -25,5 +24,3 @@ struct exporter_config {
 /* config is borrowed. The caller frees it with http_server_free(). */
 struct http_server *exporter_new(const struct exporter_config *config,
 				 struct error *err);
-
-#endif

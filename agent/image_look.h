@@ -1,8 +1,7 @@
 /* image_look.h - tells the controller what this node has by the name of an
  * image, before anyone asks a registry.
  */
-#ifndef AGENT_IMAGE_LOOK_H
-#define AGENT_IMAGE_LOOK_H
+#pragma once
 
 #include "agent/task/task.h"
 
@@ -24,5 +23,3 @@ OWNED_POINTER(struct image_looks, image_looks_free)
  */
 void image_look(struct image_looks *looks, struct images *images,
 		struct task_spec *spec);
-
-#endif

@@ -1,7 +1,6 @@
 /* join.h - regatta-agent join: make a key, enrol it, write settings, start.
  */
-#ifndef AGENT_JOIN_H
-#define AGENT_JOIN_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/config/option.h"
@@ -11,5 +10,3 @@
  * it continues.
  */
 int agent_join(int argc, char **argv, struct error *err);
-
-#endif

@@ -4,8 +4,7 @@
  * An engine mounts paths of its own machine. An agent in a container must
  * therefore have its folders at the same path inside and outside.
  */
-#ifndef AGENT_OWN_CONTAINER_H
-#define AGENT_OWN_CONTAINER_H
+#pragma once
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -22,5 +21,3 @@ bool own_container_id(const char *mountinfo, char id[OWN_CONTAINER_ID_SIZE]);
  * and without links, the same one for the engine?
  */
 bool own_container_shares(const cJSON *inspected, const char *path);
-
-#endif

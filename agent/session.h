@@ -3,8 +3,7 @@
  *
  * A session that was lost is tried again for ever.
  */
-#ifndef AGENT_SESSION_H
-#define AGENT_SESSION_H
+#pragma once
 
 #include "agent/boot.h"
 #include "agent/departure.h"
@@ -64,5 +63,3 @@ int session_send(void *arg, enum message_type type, const void *body,
 		 const void *data, size_t size); /* -1: it was not sent */
 int session_send_log(void *arg, const struct message_log *log, const void *data,
 		     size_t size);
-
-#endif

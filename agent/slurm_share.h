@@ -5,8 +5,7 @@
  *
  * Source: srun(1) of Slurm 22.05, "OUTPUT ENVIRONMENT VARIABLES".
  */
-#ifndef AGENT_SLURM_SHARE_H
-#define AGENT_SLURM_SHARE_H
+#pragma once
 
 #include "protocol/message/spec.h"
 #include "protocol/slurm/scontrol.h"
@@ -54,5 +53,3 @@ void slurm_share_facts(const struct slurm_share *share, cJSON *facts);
 int slurm_share_make_state(const struct slurm_share *share, const char *tmpdir,
 			   const char *cluster, char path[PATH_MAX],
 			   struct error *err);
-
-#endif

@@ -3,8 +3,7 @@
  * Only in a session: a second agent with the same key, which would remove the
  * containers of the first, gets none.
  */
-#ifndef AGENT_STRAYS_H
-#define AGENT_STRAYS_H
+#pragma once
 
 #include "agent/task_table.h"
 
@@ -29,5 +28,3 @@ void strays_later(struct strays *strays);
  * False: it has none.
  */
 bool container_task_id(const cJSON *container, struct task_id *id);
-
-#endif

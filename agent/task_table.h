@@ -1,7 +1,6 @@
 /* task_table.h - the tasks of a node.
  */
-#ifndef AGENT_TASK_TABLE_H
-#define AGENT_TASK_TABLE_H
+#pragma once
 
 #include "agent/images/images.h"
 #include "agent/task/task.h"
@@ -36,5 +35,3 @@ void task_table_each(struct task_table *table, task_table_fn *fn, void *arg);
 /* The images that the tasks need, as image_services.needs. */
 int task_table_needs(const struct task_table *table, struct image_need **list,
 		     size_t *count, struct error *err);
-
-#endif

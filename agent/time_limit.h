@@ -4,8 +4,7 @@
  * Slurm does not report that, so it is asked every five minutes, and more often
  * shortly before the end.
  */
-#ifndef AGENT_TIME_LIMIT_H
-#define AGENT_TIME_LIMIT_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -26,5 +25,3 @@ struct time_limit *time_limit_new(sd_event *loop, const char *job,
 				  void *arg, struct error *err);
 void time_limit_free(struct time_limit *limit);
 OWNED_POINTER(struct time_limit, time_limit_free)
-
-#endif

@@ -1,8 +1,7 @@
 /* controller.h - owns store, wire, timers and jobs, and runs the turn of the
  * loop: what was decided is committed before messages about it are sent.
  */
-#ifndef CONTROLLER_CONTROLLER_H
-#define CONTROLLER_CONTROLLER_H
+#pragma once
 
 #include "controller/retention/retention.h"
 #include "protocol/base/error.h"
@@ -54,5 +53,3 @@ size_t controller_jobs(const struct controller *controller);
  * left, or after a minute.
  */
 void controller_drain(struct controller *controller);
-
-#endif

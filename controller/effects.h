@@ -3,8 +3,7 @@
  * Time and turns come from the event loop, commands go through the wire, rows
  * into the store's queue, output into the log store.
  */
-#ifndef CONTROLLER_EFFECTS_H
-#define CONTROLLER_EFFECTS_H
+#pragma once
 
 #include "controller/cluster/effects.h"
 #include "controller/web/metrics.h"
@@ -36,5 +35,3 @@ struct world {
 void effects_connect(struct world *world);
 /* Call it before the loop is freed. */
 void effects_disconnect(struct world *world);
-
-#endif

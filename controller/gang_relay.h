@@ -3,8 +3,7 @@
  * Nothing is stored here: a task repeats its command until it has the answer.
  * Only tasks of the same job reach each other, and only if its sweep has `ssh`.
  */
-#ifndef CONTROLLER_GANG_RELAY_H
-#define CONTROLLER_GANG_RELAY_H
+#pragma once
 
 #include "controller/cluster/active_job.h"
 #include "protocol/message/message.h"
@@ -20,5 +19,3 @@ void gang_relay_command(const struct job_table *jobs, struct node *node,
 void gang_relay_answer(const struct job_table *jobs, struct node *node,
 		       const struct message_command_answer *answer,
 		       const void *data, size_t size);
-
-#endif

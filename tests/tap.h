@@ -3,8 +3,7 @@
  * One program per module; prove(1) runs them. A watchdog ends a test that
  * hangs, and tap_done() fails one that leaks file descriptors.
  */
-#ifndef TESTS_TAP_H
-#define TESTS_TAP_H
+#pragma once
 
 #include <dirent.h>
 #include <stdarg.h>
@@ -96,5 +95,3 @@ static inline int tap_done(void)
 	printf("1..%d\n", tap_count);
 	return tap_failed ? 1 : 0;
 }
-
-#endif

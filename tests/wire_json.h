@@ -1,8 +1,7 @@
 /* wire_json.h - messages as tests write and read them: JSON, whatever they are
  * on the wire.
  */
-#ifndef TESTS_WIRE_JSON_H
-#define TESTS_WIRE_JSON_H
+#pragma once
 
 #include "protocol/message/codec_internal.h"
 
@@ -74,5 +73,3 @@ static inline void wire_to_json(const char *data, size_t size,
 				  json_text_sink(&sink, text, NULL)) == 0)
 			;
 }
-
-#endif

@@ -9,8 +9,7 @@
  * transfers from other agents go on. Blobs that were not used for
  * FETCH_AGE_MS are removed.
  */
-#ifndef AGENT_BLOBS_FETCH_H
-#define AGENT_BLOBS_FETCH_H
+#pragma once
 
 #include "agent/blobs/peers.h"
 
@@ -71,5 +70,3 @@ struct fetch_wait *fetch_begin(struct fetches *fetches, const char *hash,
 /* Before done(): stop waiting. The bytes received so far stay for a later call.
  */
 void fetch_release(struct fetch_wait *wait);
-
-#endif

@@ -5,8 +5,7 @@
  * agent connects to another one; the link stays open for a while after its last
  * use.
  */
-#ifndef AGENT_BLOBS_PEERS_H
-#define AGENT_BLOBS_PEERS_H
+#pragma once
 
 #include "protocol/blob/blob_store.h"
 #include "protocol/message/message.h"
@@ -68,5 +67,3 @@ void peers_close(struct peers *peers, const char *name);
 /* Request a piece from it. -1: the link is not connected. */
 int peers_read(struct peers *peers, const char *name,
 	       const struct message_blob_read *read);
-
-#endif

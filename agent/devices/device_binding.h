@@ -1,8 +1,7 @@
 /* device_binding.h - completes the spec of a task for the devices that it
  * was given.
  */
-#ifndef AGENT_DEVICES_DEVICE_BINDING_H
-#define AGENT_DEVICES_DEVICE_BINDING_H
+#pragma once
 
 #include "agent/devices/inventory.h"
 #include "agent/devices/device_injection.h"
@@ -26,5 +25,3 @@ OWNED_VALUE(struct task_spec, task_spec_clear)
 int device_binding_apply(const struct device_binding_source *source,
 			 const struct task_spec *spec, bool probe,
 			 struct task_spec *completed, struct error *err);
-
-#endif

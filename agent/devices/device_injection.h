@@ -15,8 +15,7 @@
  * The sweep's values have precedence: a variable, runtime, ulimit, shm or ipc
  * that the spec already has stays. Lists are merged without duplicates.
  */
-#ifndef AGENT_DEVICES_DEVICE_INJECTION_H
-#define AGENT_DEVICES_DEVICE_INJECTION_H
+#pragma once
 
 #include "protocol/hardware/device.h"
 
@@ -106,5 +105,3 @@ int device_injection_apply(const struct device_injection *injection,
  */
 int device_injection_probe(const struct device_injection *injection,
 			   struct error *err);
-
-#endif

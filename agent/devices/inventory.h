@@ -9,8 +9,7 @@
  * The list is stored in <state>/devices.json with the boot id. A device that
  * has vanished stays in it as gone.
  */
-#ifndef AGENT_DEVICES_INVENTORY_H
-#define AGENT_DEVICES_INVENTORY_H
+#pragma once
 
 #include "protocol/hardware/device.h"
 #include "agent/devices/offered.h"
@@ -82,5 +81,3 @@ bool inventory_missing(const struct inventory *inventory);
  * many devices wait for a reset.
  */
 void inventory_facts(const struct inventory *inventory, cJSON *facts);
-
-#endif

@@ -1,7 +1,6 @@
 /* offered.h - which devices of this node an agent offers, by number or UUID.
  */
-#ifndef AGENT_DEVICES_OFFERED_H
-#define AGENT_DEVICES_OFFERED_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -31,5 +30,3 @@ OWNED_VALUE(struct offered, offered_clear)
 /* Is the device at that position, with that UUID (NULL: unknown), offered? */
 bool offered_has(const struct offered *offered, size_t position,
 		 const char *uuid);
-
-#endif

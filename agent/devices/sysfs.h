@@ -4,8 +4,7 @@
  * A path is a root ("/sys", "/tmp/lab/sys") and a path below it, made by fmt. A
  * file that cannot be read counts as missing.
  */
-#ifndef AGENT_DEVICES_SYSFS_H
-#define AGENT_DEVICES_SYSFS_H
+#pragma once
 
 #include "protocol/base/buffer.h"
 
@@ -41,5 +40,3 @@ void sysfs_add(cJSON *to, const char *name, const char *text);
 typedef bool sysfs_fn(void *arg, const char *name);
 void sysfs_each(const char *root, const char *folder, int max, sysfs_fn *fn,
 		void *arg);
-
-#endif

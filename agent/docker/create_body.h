@@ -8,8 +8,7 @@
  * names, always no-new-privileges, and the engine's seccomp profile unless the
  * spec names seccomp=unconfined.
  */
-#ifndef AGENT_DOCKER_CREATE_BODY_H
-#define AGENT_DOCKER_CREATE_BODY_H
+#pragma once
 
 #include "protocol/base/digest.h"
 #include "protocol/base/error.h"
@@ -104,5 +103,3 @@ int container_spec_hash(const struct task_spec *spec,
  */
 int container_filter(const char *cluster, const char *node,
 		     struct strings *labels, struct error *err);
-
-#endif

@@ -4,8 +4,7 @@
  * Checks fail with EINVAL. The text says the field, what was found and what is
  * allowed.
  */
-#ifndef AGENT_DOCKER_CREATE_BODY_INTERNAL_H
-#define AGENT_DOCKER_CREATE_BODY_INTERNAL_H
+#pragma once
 
 #include "agent/docker/create_body.h"
 
@@ -45,5 +44,3 @@ const char *container_workspace(const struct container_spec *spec);
 int container_spec_check(const struct container_spec *spec, struct error *err);
 int container_place_check(const struct container_place *place,
 			  struct error *err);
-
-#endif

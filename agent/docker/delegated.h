@@ -1,7 +1,6 @@
 /* delegated.h - which resources a user's own engine can limit.
  */
-#ifndef AGENT_DOCKER_DELEGATED_H
-#define AGENT_DOCKER_DELEGATED_H
+#pragma once
 
 #include "protocol/base/strings.h"
 
@@ -13,5 +12,3 @@
  */
 int delegated_controllers(const char *root, struct strings *controllers,
 			  struct error *err);
-
-#endif

@@ -39,8 +39,7 @@
  *
  * Source: Docker Engine API 1.40 to 1.44, docs.docker.com/engine/api.
  */
-#ifndef AGENT_DOCKER_ENGINE_H
-#define AGENT_DOCKER_ENGINE_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -306,5 +305,3 @@ struct engine_call *engine_image_remove(struct engine *engine,
 					uint32_t timeout_ms,
 					engine_done_fn *done, void *arg,
 					struct error *err);
-
-#endif

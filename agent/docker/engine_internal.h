@@ -9,8 +9,7 @@
  * calls with a struct engine_call. The driver must keep the promises of
  * engine.h on callbacks, errors and cancelling.
  */
-#ifndef AGENT_DOCKER_ENGINE_INTERNAL_H
-#define AGENT_DOCKER_ENGINE_INTERNAL_H
+#pragma once
 
 #include "agent/docker/engine.h"
 
@@ -53,5 +52,3 @@ struct engine {
 struct engine_call {
 	const struct engine_driver *driver;
 };
-
-#endif

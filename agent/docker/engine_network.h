@@ -3,8 +3,7 @@
  * Rootless Docker has a host network of its own behind address translation:
  * its containers can connect to other machines, which cannot connect to them.
  */
-#ifndef AGENT_DOCKER_ENGINE_NETWORK_H
-#define AGENT_DOCKER_ENGINE_NETWORK_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -24,5 +23,3 @@ bool engine_network_separate(const char *host);
  * in another PID namespace?
  */
 bool engine_is_unseen(const char *host);
-
-#endif

@@ -1,7 +1,6 @@
 /* engine_version.h - chooses the API version of the requests to an engine.
  */
-#ifndef AGENT_DOCKER_ENGINE_VERSION_H
-#define AGENT_DOCKER_ENGINE_VERSION_H
+#pragma once
 
 #include "agent/docker/http.h"
 
@@ -21,5 +20,3 @@ int engine_version_choose(const cJSON *answer, const char *host,
  * /version. Source: Podman 4.3, pkg/api/handlers/compat, Ping.
  */
 cJSON *engine_version_podman(const struct http_answer *answer);
-
-#endif

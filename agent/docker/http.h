@@ -15,8 +15,7 @@
  * (closed before the end), EPROTO (not HTTP), E2BIG (over a limit), ENOMEM, or
  * the code that a source or data callback set.
  */
-#ifndef AGENT_DOCKER_HTTP_H
-#define AGENT_DOCKER_HTTP_H
+#pragma once
 
 #include "protocol/base/buffer.h"
 #include "protocol/base/error.h"
@@ -105,5 +104,3 @@ bool http_head_value(const struct http_answer *answer, const char *name,
  */
 int http_query(struct buffer *path, const char *name, const char *value,
 	       struct error *err);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Source: Docker Engine API 1.41, "Inspect an image".
  */
-#ifndef AGENT_DOCKER_IMAGE_INSPECT_H
-#define AGENT_DOCKER_IMAGE_INSPECT_H
+#pragma once
 
 #include "protocol/base/digest.h"
 #include "protocol/base/error.h"
@@ -55,5 +54,3 @@ void image_inspect_content(const cJSON *answer,
 
 /* The value of a label of the image; "": no such label. */
 const char *image_inspect_label(const cJSON *answer, const char *name);
-
-#endif

@@ -4,8 +4,7 @@
  * pieces of any size. A line is at most JSON_STREAM_LINE_MAX bytes; empty lines
  * are skipped.
  */
-#ifndef AGENT_DOCKER_JSON_STREAM_H
-#define AGENT_DOCKER_JSON_STREAM_H
+#pragma once
 
 #include "protocol/base/buffer.h"
 #include "protocol/base/error.h"
@@ -35,5 +34,3 @@ int json_stream_feed(struct json_stream *stream, const void *data, size_t size,
 /* The bytes have ended: the last line may lack its newline. */
 int json_stream_end(struct json_stream *stream, json_stream_fn *fn, void *arg,
 		    struct error *err);
-
-#endif

@@ -16,8 +16,7 @@
  * is asked for. What a container may do is decided by the pod, so nothing of a
  * create body but its folders counts.
  */
-#ifndef AGENT_DOCKER_POD_DRIVER_H
-#define AGENT_DOCKER_POD_DRIVER_H
+#pragma once
 
 #include "agent/docker/engine.h"
 
@@ -35,5 +34,3 @@ void pod_engine_launcher(const char *host, char *path);
 /* host: as above; copied. */
 struct engine *pod_engine_new(sd_event *loop, const char *host,
 			      struct error *err);
-
-#endif

@@ -7,8 +7,7 @@
  *
  * Source: podman-system-service(1) of Podman 4.3.
  */
-#ifndef AGENT_DOCKER_PODMAN_SERVICE_H
-#define AGENT_DOCKER_PODMAN_SERVICE_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -27,5 +26,3 @@ struct podman_service *podman_service_new(sd_event *loop, const char *folder,
 					  struct error *err);
 void podman_service_free(struct podman_service *service);
 OWNED_POINTER(struct podman_service, podman_service_free)
-
-#endif

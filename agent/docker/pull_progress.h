@@ -5,8 +5,7 @@
  * engine_image_build(), and gives one image_progress. At most
  * PULL_PROGRESS_LAYERS_MAX layers are counted.
  */
-#ifndef AGENT_DOCKER_PULL_PROGRESS_H
-#define AGENT_DOCKER_PULL_PROGRESS_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -60,5 +59,3 @@ struct pull_rate {
  * second; 0 until it is known. Pure.
  */
 uint64_t rate_feed(struct pull_rate *rate, int64_t now_ms, uint64_t count);
-
-#endif

@@ -3,8 +3,7 @@
  * Python prints the stacks of all its threads at SIGABRT, where its
  * faulthandler is on, and ends. Source: Python's documentation, "faulthandler".
  */
-#ifndef AGENT_EVIDENCE_ABORT_H
-#define AGENT_EVIDENCE_ABORT_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -31,5 +30,3 @@ struct evidence_abort *evidence_abort_begin(sd_event *loop, pid_t root,
 /* Launchers are continued; done() does not run. NULL is fine. */
 void evidence_abort_cancel(struct evidence_abort *abort);
 OWNED_POINTER(struct evidence_abort, evidence_abort_cancel)
-
-#endif

@@ -1,8 +1,7 @@
 /* evidence_round.h - one round of evidence of a task: a snapshot of its
  * processes, stack tools, and the last line.
  */
-#ifndef AGENT_EVIDENCE_EVIDENCE_ROUND_H
-#define AGENT_EVIDENCE_EVIDENCE_ROUND_H
+#pragma once
 
 #include "agent/docker/engine.h"
 #include "agent/evidence/stack_tools.h"
@@ -63,5 +62,3 @@ struct evidence_round *evidence_round_begin(const struct evidence_source *from,
 /* done() does not run. NULL is fine. */
 void evidence_round_cancel(struct evidence_round *round);
 OWNED_POINTER(struct evidence_round, evidence_round_cancel)
-
-#endif

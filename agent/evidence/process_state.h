@@ -1,7 +1,6 @@
 /* process_state.h - reads what a process does from /proc.
  */
-#ifndef AGENT_EVIDENCE_PROCESS_STATE_H
-#define AGENT_EVIDENCE_PROCESS_STATE_H
+#pragma once
 
 #include "protocol/message/evidence.h"
 
@@ -39,5 +38,3 @@ int process_observe(pid_t pid, struct evidence *evidence, struct error *err);
 
 /* Does it handle SIGABRT itself, as Python does to print its stacks? */
 bool process_catches_abort(pid_t pid);
-
-#endif

@@ -4,8 +4,7 @@
  * ROUND`, because a read of /proc may hang with a process that is stuck in the
  * kernel. Then the agent does not hang.
  */
-#ifndef AGENT_EVIDENCE_SNAPSHOT_H
-#define AGENT_EVIDENCE_SNAPSHOT_H
+#pragma once
 
 #include "protocol/base/error.h"
 
@@ -18,5 +17,3 @@
 
 /* The program: its arguments behind SNAPSHOT_WORD. -1 with *err set. */
 int snapshot_main(int argc, char **argv, struct error *err);
-
-#endif

@@ -12,8 +12,7 @@
  * inside. The other tools are the node's own: they run as the agent, and must
  * start no program of the container.
  */
-#ifndef AGENT_EVIDENCE_STACK_TOOLS_H
-#define AGENT_EVIDENCE_STACK_TOOLS_H
+#pragma once
 
 #include "protocol/base/strings.h"
 
@@ -40,5 +39,3 @@ struct stack_tool_command {
 bool stack_tools_command(const struct stack_tools *tools, size_t *next,
 			 pid_t pid, const char *command, bool stops,
 			 struct stack_tool_command *out);
-
-#endif

@@ -9,8 +9,7 @@
  * A build is tried once. It fails when there is no output for ten times
  * stall_ms of the services, because its commands may be silent for long.
  */
-#ifndef AGENT_IMAGES_BUILD_H
-#define AGENT_IMAGES_BUILD_H
+#pragma once
 
 #include "agent/images/image_services.h"
 
@@ -41,5 +40,3 @@ struct build *build_begin(const struct image_services *services,
 /* Before done(): no callback runs any more. NULL is fine. */
 void build_cancel(struct build *build);
 OWNED_POINTER(struct build, build_cancel)
-
-#endif

@@ -4,8 +4,7 @@
  * that its .dockerignore excludes. As with Docker, the Dockerfile and
  * .dockerignore are always included.
  */
-#ifndef AGENT_IMAGES_BUILD_CONTEXT_H
-#define AGENT_IMAGES_BUILD_CONTEXT_H
+#pragma once
 
 #include "protocol/blob/tarball.h"
 
@@ -41,5 +40,3 @@ typedef void build_context_hash_fn(void *arg, const struct error *err,
 int build_context_hash(struct build_context *context, sd_event *loop,
 		       build_context_hash_fn *done, void *arg,
 		       struct error *err);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * Source: Docker Engine API 1.41, "Build an image".
  */
-#ifndef AGENT_IMAGES_BUILD_RIGHTS_H
-#define AGENT_IMAGES_BUILD_RIGHTS_H
+#pragma once
 
 #include "agent/docker/engine.h"
 #include "protocol/config/policy.h"
@@ -20,5 +19,3 @@ struct engine_build_limits build_rights_limits(const struct policy *policy);
 
 /* Complete the request for a container that installs. False: ENOMEM. */
 bool build_rights_apply(const struct policy *policy, cJSON *request);
-
-#endif

@@ -7,8 +7,7 @@
  *
  * Source: OCI image specification 1.1, "Layer ChainID".
  */
-#ifndef AGENT_IMAGES_IMAGE_CHAIN_H
-#define AGENT_IMAGES_IMAGE_CHAIN_H
+#pragma once
 
 #include "agent/docker/image_inspect.h"
 #include "protocol/base/strings.h"
@@ -37,5 +36,3 @@ int image_chain_read(struct blob_store *blobs, const char *config,
  * True: it is the same image.
  */
 bool image_chain_compare(struct image_chain *chain, const cJSON *answer);
-
-#endif

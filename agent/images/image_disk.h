@@ -8,8 +8,7 @@
  * Source: Docker Engine API 1.51, "Get system information"; containerd 2.1,
  * plugins/metadata.
  */
-#ifndef AGENT_IMAGES_IMAGE_DISK_H
-#define AGENT_IMAGES_IMAGE_DISK_H
+#pragma once
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -24,5 +23,3 @@ bool image_disk_is_containerd(const cJSON *info);
  * process of containerd, or memory ran out.
  */
 char *image_disk_folder(const cJSON *info);
-
-#endif

@@ -1,6 +1,5 @@
 /* image_inventory.h - all images of the engine, with what is known of each. */
-#ifndef AGENT_IMAGES_IMAGE_INVENTORY_H
-#define AGENT_IMAGES_IMAGE_INVENTORY_H
+#pragma once
 
 #include "agent/docker/engine.h"
 #include "agent/images/image_usage.h"
@@ -28,5 +27,3 @@ void image_inventory_count(struct image_inventory *inventory,
  */
 bool image_is_ours(struct image_usage *usage, const cJSON *inspected,
 		   bool used);
-
-#endif

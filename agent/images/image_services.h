@@ -1,7 +1,6 @@
 /* image_services.h - what all that is done with images of this node shares.
  */
-#ifndef AGENT_IMAGES_IMAGE_SERVICES_H
-#define AGENT_IMAGES_IMAGE_SERVICES_H
+#pragma once
 
 #include "agent/docker/engine.h"
 #include "agent/images/registry_access.h"
@@ -65,5 +64,3 @@ struct image_services {
 	struct image_usage *usage;
 	struct disk_watermark *watermark; /* NULL: no floor */
 };
-
-#endif

@@ -6,8 +6,7 @@
  * time of last use is written up to a minute later. If the file cannot be read,
  * the log says so; then no image is known as ours, and none is removed.
  */
-#ifndef AGENT_IMAGES_IMAGE_USAGE_H
-#define AGENT_IMAGES_IMAGE_USAGE_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -73,5 +72,3 @@ void image_usage_tell(struct image_usage *usage, struct image_info *image);
  */
 void image_usage_keep_only(struct image_usage *usage,
 			   const struct image_info *images, size_t count);
-
-#endif

@@ -10,8 +10,7 @@
  * three times, with growing pauses (agent/images/pull.h), unless no retry can
  * help (no such image, access denied). A build is tried once.
  */
-#ifndef AGENT_IMAGES_IMAGES_H
-#define AGENT_IMAGES_IMAGES_H
+#pragma once
 
 #include "agent/docker/image_inspect.h"
 #include "agent/images/image_services.h"
@@ -80,5 +79,3 @@ struct image_wait *image_ensure(struct images *images,
  * more, the transfer ends.
  */
 void image_release(struct image_wait *wait);
-
-#endif

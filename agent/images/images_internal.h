@@ -5,8 +5,7 @@
  * engine and returns. image_operation_fail() or image_operation_succeed() ends
  * the operation and frees it.
  */
-#ifndef AGENT_IMAGES_IMAGES_INTERNAL_H
-#define AGENT_IMAGES_IMAGES_INTERNAL_H
+#pragma once
 
 #include "agent/blobs/fetch.h"
 #include "agent/images/image_usage.h"
@@ -95,5 +94,3 @@ void image_operation_await(struct image_operation *operation,
 			   struct engine_call *call, const struct error *err);
 bool image_operation_answered(struct image_operation *operation,
 			      const struct error *err);
-
-#endif

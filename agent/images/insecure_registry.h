@@ -6,8 +6,7 @@
  *
  * Source: Docker Engine API 1.41, "Get system information", RegistryConfig.
  */
-#ifndef AGENT_IMAGES_INSECURE_REGISTRY_H
-#define AGENT_IMAGES_INSECURE_REGISTRY_H
+#pragma once
 
 #include "protocol/base/strings.h"
 
@@ -38,5 +37,3 @@ bool insecure_registry_mirror(const cJSON *info, char *host);
  */
 int insecure_registry_list(const cJSON *info, struct strings *names,
 			   struct error *err);
-
-#endif

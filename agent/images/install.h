@@ -9,8 +9,7 @@
  *
  * Source: FlagOpen/FlagPerf, utils/image_manager.py, commit 1b5a0303.
  */
-#ifndef AGENT_IMAGES_INSTALL_H
-#define AGENT_IMAGES_INSTALL_H
+#pragma once
 
 #include "agent/images/image_services.h"
 
@@ -54,5 +53,3 @@ bool install_is_of(const cJSON *container, const char *cluster,
  * (copied): of this instance.
  */
 void install_forget_strays(struct engine *engine, const char *owner);
-
-#endif

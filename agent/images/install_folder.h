@@ -6,8 +6,7 @@
  * (build_context.h), and must have the hash it had; the copy below
  * <state>/install/ is what the engine mounts.
  */
-#ifndef AGENT_IMAGES_INSTALL_FOLDER_H
-#define AGENT_IMAGES_INSTALL_FOLDER_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -38,5 +37,3 @@ const char *install_folder_path(const struct install_folder *copy);
 
 /* Remove what an earlier instance of the agent left. */
 void install_folder_forget(const char *state);
-
-#endif

@@ -7,8 +7,7 @@
  * images to keep. Nothing is removed without a controller. Removed images are
  * reported to it (message_image_state, by_itself). image_prune.c removes them.
  */
-#ifndef AGENT_IMAGES_PRUNE_H
-#define AGENT_IMAGES_PRUNE_H
+#pragma once
 
 #include "agent/images/image_services.h"
 #include "protocol/base/owned.h"
@@ -80,5 +79,3 @@ struct disk_watermark_wait *
 disk_watermark_room(struct disk_watermark *watermark, uint64_t bytes,
 		    disk_watermark_done_fn *done, void *arg);
 void disk_watermark_cancel(struct disk_watermark_wait *wait); /* NULL is fine */
-
-#endif

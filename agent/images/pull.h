@@ -14,8 +14,7 @@
  * frees space once, if it can (agent/images/prune.h), and is tried
  * again.
  */
-#ifndef AGENT_IMAGES_PULL_H
-#define AGENT_IMAGES_PULL_H
+#pragma once
 
 #include "agent/images/image_services.h"
 
@@ -48,5 +47,3 @@ struct pull *pull_ask(const struct image_services *services,
 /* Before done(): no callback runs any more. NULL is fine. */
 void pull_cancel(struct pull *pull);
 OWNED_POINTER(struct pull, pull_cancel)
-
-#endif

@@ -7,8 +7,7 @@
  * registries it reaches without TLS or a checked certificate; the node's policy
  * must allow these (insecure_registries).
  */
-#ifndef AGENT_IMAGES_REGISTRY_ACCESS_H
-#define AGENT_IMAGES_REGISTRY_ACCESS_H
+#pragma once
 
 #include "agent/docker/engine.h"
 #include "protocol/registry/credential.h"
@@ -82,5 +81,3 @@ void registry_access_who(const struct registries *registries, const char *host,
 			 const struct registry_login *logins, size_t count,
 			 const unsigned char key[REGISTRY_ACCESS_KEY_BYTES],
 			 unsigned char who[REGISTRY_ACCESS_WHO_BYTES]);
-
-#endif

@@ -4,8 +4,7 @@
  * "memory.stat") and cgroup-v1/memory.rst ("memory.oom_control",
  * "memory.stat").
  */
-#ifndef AGENT_INIT_CGROUP_H
-#define AGENT_INIT_CGROUP_H
+#pragma once
 
 #include <stdint.h>
 
@@ -16,5 +15,3 @@ int64_t cgroup_oom_kills(void);
  * are read fill up to the limit.
  */
 int64_t cgroup_memory_used(void);
-
-#endif

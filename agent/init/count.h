@@ -17,12 +17,9 @@
  * The layer is what overlayfs calls upperdir; its bytes are the engine's to
  * count. Source: proc_pid_fd(5), proc_pid_map_files(5), cgroups(7).
  */
-#ifndef AGENT_INIT_COUNT_H
-#define AGENT_INIT_COUNT_H
+#pragma once
 
 #define COUNT_DEPTH_MAX 256 /* deeper folders are more than MOST */
 
 /* The exit code. */
 int count_main(const char *folder, const char *pid, const char *most);
-
-#endif

@@ -4,8 +4,7 @@
  * file is remembered with its size and a hash of its last bytes, so that a file
  * that is written again can be told from one that is continued.
  */
-#ifndef AGENT_INIT_EARLIER_FILES_H
-#define AGENT_INIT_EARLIER_FILES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ bool earlier_files_unchanged(const struct earlier_files *files,
  */
 uint64_t earlier_files_size(const struct earlier_files *files, int fd,
 			    const struct stat *stat);
-
-#endif

@@ -1,7 +1,6 @@
 /* environment.h - the environment of a process of the command.
  */
-#ifndef AGENT_INIT_ENVIRONMENT_H
-#define AGENT_INIT_ENVIRONMENT_H
+#pragma once
 
 #include "agent/init/start.h"
 
@@ -23,5 +22,3 @@ void environment_free(char **environment); /* NULL is fine */
 
 /* The value of a name, or NULL. */
 const char *environment_get(char **environment, const char *name);
-
-#endif

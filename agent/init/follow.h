@@ -3,8 +3,7 @@
  * agent/init/init.h says which files are followed, and the names of streams.
  * Nothing here waits for a writer: files are read up to their present end.
  */
-#ifndef AGENT_INIT_FOLLOW_H
-#define AGENT_INIT_FOLLOW_H
+#pragma once
 
 #include "agent/init/index_writer.h"
 #include "agent/init/start.h"
@@ -43,5 +42,3 @@ uint32_t follow_count(const struct follow *follow);
  */
 uint64_t follow_left(const struct follow *follow);
 const char *follow_trouble(const struct follow *follow);
-
-#endif

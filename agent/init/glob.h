@@ -1,7 +1,6 @@
 /* glob.h - finds the files that match a pattern, in steps that are bounded.
  */
-#ifndef AGENT_INIT_GLOB_H
-#define AGENT_INIT_GLOB_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,5 +16,3 @@ typedef void glob_fn(void *arg, const char *path);
  * which is reduced by each; the rest was not checked.
  */
 bool glob_walk(const char *pattern, size_t *entries, glob_fn *fn, void *arg);
-
-#endif

@@ -4,8 +4,7 @@
  * agent/init/init.h has their form. The file is made with the first line. A
  * line is written completely or not at all.
  */
-#ifndef AGENT_INIT_INDEX_WRITER_H
-#define AGENT_INIT_INDEX_WRITER_H
+#pragma once
 
 #include "protocol/base/error.h"
 
@@ -29,5 +28,3 @@ int index_writer_follow(struct index_writer *index, const char *stream,
 /* Announce that a rank's log was cut, and ends at `kept` bytes. */
 int index_writer_kept(struct index_writer *index, const char *stream,
 		      uint64_t kept, struct error *why);
-
-#endif

@@ -184,8 +184,7 @@
  * agent starts FOLDER/bin/INIT_TOOL with the words of a tool
  *(agent/init/pod.h).
  */
-#ifndef AGENT_INIT_INIT_H
-#define AGENT_INIT_INIT_H
+#pragma once
 
 #define INIT_RUN "--run"
 #define INIT_EMPTY "empty"
@@ -213,5 +212,3 @@
 #define INIT_SSH_OUTPUT_MAX (256 << 10)
 #define INIT_SSH_ANSWER_MAX (2 * INIT_SSH_OUTPUT_MAX + 64)
 #define INIT_SSH_RUNNING_MAX 64
-
-#endif

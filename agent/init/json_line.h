@@ -1,7 +1,6 @@
 /* json_line.h - strings in a line of JSON.
  */
-#ifndef AGENT_INIT_JSON_LINE_H
-#define AGENT_INIT_JSON_LINE_H
+#pragma once
 
 #include "protocol/base/buffer.h"
 
@@ -9,5 +8,3 @@
  * bytes per byte of the text, and 2.
  */
 int json_line_string(struct buffer *line, const char *text, struct error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* limits.h - the resource limits of the command, which it has from
  * regatta-init.
  */
-#ifndef AGENT_INIT_LIMITS_H
-#define AGENT_INIT_LIMITS_H
+#pragma once
 
 #include "protocol/base/buffer.h"
 
@@ -17,5 +16,3 @@ void limits_raise_files(uint64_t files);
  * in `ulimits` of a sweep: "nofile=1048576:1048576", -1 for no limit.
  */
 int limits_text(struct buffer *text, struct error *err);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * agent/init/init.h describes the limit and the followed files.
  */
-#ifndef AGENT_INIT_OUTPUT_FILES_H
-#define AGENT_INIT_OUTPUT_FILES_H
+#pragma once
 
 #include "agent/init/record.h"
 #include "agent/init/start.h"
@@ -28,5 +27,3 @@ int64_t output_files_look(struct output_files *output, int64_t now_ms);
  * left, however long that takes.
  */
 void output_files_finish(struct output_files *output);
-
-#endif

@@ -13,8 +13,7 @@
  * are left out and counted. A file that becomes shorter meanwhile ends in
  * zeros.
  */
-#ifndef AGENT_INIT_PACK_H
-#define AGENT_INIT_PACK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,5 +40,3 @@ struct pack {
 
 /* Paths that are in the folder already are left alone, if `missing`. */
 void pack_all(const struct pack *pack, bool missing);
-
-#endif

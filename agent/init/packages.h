@@ -4,8 +4,7 @@
  * NAME-VERSION.dist-info in the folders of packages beside those of PATH, and
  * in /opt. What a command installs or activates later is not seen.
  */
-#ifndef AGENT_INIT_PACKAGES_H
-#define AGENT_INIT_PACKAGES_H
+#pragma once
 
 #include "agent/init/index_writer.h"
 
@@ -13,5 +12,3 @@
  * are any. path: as PATH of the command.
  */
 void packages_write(struct index_writer *index, const char *path);
-
-#endif

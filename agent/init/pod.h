@@ -1,8 +1,7 @@
 /* pod.h - regatta-init in a pod of Kubernetes (agent/init/init.h): what it
  * installs, and the tools that it runs beside the command for the agent.
  */
-#ifndef AGENT_INIT_POD_H
-#define AGENT_INIT_POD_H
+#pragma once
 
 #include "protocol/base/error.h"
 
@@ -24,5 +23,3 @@ int pod_split(const char *folder, const char *out, struct error *err);
  * or 125. Else -1.
  */
 int pod_tool_main(int argc, char **argv);
-
-#endif

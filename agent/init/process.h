@@ -1,7 +1,6 @@
 /* process.h - starts one process of the command and remembers how it ended.
  */
-#ifndef AGENT_INIT_PROCESS_H
-#define AGENT_INIT_PROCESS_H
+#pragma once
 
 #include "agent/init/start.h"
 #include "protocol/base/error.h"
@@ -46,5 +45,3 @@ void process_end(struct process *process, int status,
 
 /* The present size of its log; 0 if it cannot be read. */
 int64_t process_log_bytes(const struct process *process);
-
-#endif

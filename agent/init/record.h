@@ -2,8 +2,7 @@
  *
  * agent/init/init.h describes the fields.
  */
-#ifndef AGENT_INIT_RECORD_H
-#define AGENT_INIT_RECORD_H
+#pragma once
 
 #include "agent/init/init.h"
 #include "agent/init/process.h"
@@ -37,5 +36,3 @@ int record_reserve(int out, struct error *why);
  */
 int record_write(const struct record *record, int out, int reserved,
 		 struct error *why);
-
-#endif

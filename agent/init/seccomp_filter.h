@@ -15,8 +15,7 @@
  *
  * Sources: seccomp(2); systemd.exec(5), "RestrictSUIDSGID".
  */
-#ifndef AGENT_INIT_SECCOMP_FILTER_H
-#define AGENT_INIT_SECCOMP_FILTER_H
+#pragma once
 
 #include "protocol/base/error.h"
 
@@ -25,5 +24,3 @@
  * kernel has no seccomp; then no command may run.
  */
 int seccomp_filter_install(struct error *why);
-
-#endif

@@ -1,6 +1,5 @@
 /* secret_files.h - the secrets of the command that it gets as files. */
-#ifndef AGENT_INIT_SECRET_FILES_H
-#define AGENT_INIT_SECRET_FILES_H
+#pragma once
 
 #include "agent/init/start.h"
 
@@ -9,5 +8,3 @@
  */
 int secret_files_write(const struct start *start, const char *folder,
 		       struct error *why);
-
-#endif

@@ -6,8 +6,7 @@
  * run for SSH_CLIENT_BACKGROUND_MS. Options for logins, ports and keys are
  * ignored. scp copies one file to another node.
  */
-#ifndef AGENT_INIT_SSH_CLIENT_H
-#define AGENT_INIT_SSH_CLIENT_H
+#pragma once
 
 #define SSH_CLIENT_BACKGROUND_MS 2000
 
@@ -15,5 +14,3 @@
  * command, or 255: it was not run. Else -1.
  */
 int ssh_client_main(int argc, char **argv);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * agent/init/init.h describes the files and limits.
  */
-#ifndef AGENT_INIT_SSH_SERVER_H
-#define AGENT_INIT_SSH_SERVER_H
+#pragma once
 
 #include "agent/init/start.h"
 
@@ -28,5 +27,3 @@ void ssh_server_reaped(struct ssh_server *server, pid_t pid, int status);
 
 /* Send a signal to the process group of each running command. */
 void ssh_server_signal(struct ssh_server *server, int signal);
-
-#endif

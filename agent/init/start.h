@@ -3,8 +3,7 @@
  * agent/init/init.h describes the format and its limits. An unknown record is
  * an error, and so is a second one where only one is allowed.
  */
-#ifndef AGENT_INIT_START_H
-#define AGENT_INIT_START_H
+#pragma once
 
 #include "protocol/base/buffer.h"
 
@@ -48,5 +47,3 @@ struct start {
 int start_read(const char *path, const struct buffer *more, struct start *start,
 	       struct error *err);
 void start_clear(struct start *start);
-
-#endif

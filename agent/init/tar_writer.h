@@ -4,8 +4,7 @@
  * are written as GNU tar does; names are bytes. Sources: POSIX.1, pax, "ustar
  * Interchange Format"; GNU tar's manual, "Basic Tar Format".
  */
-#ifndef AGENT_INIT_TAR_WRITER_H
-#define AGENT_INIT_TAR_WRITER_H
+#pragma once
 
 #include "protocol/base/error.h"
 
@@ -38,5 +37,3 @@ int tar_writer_pad(struct tar_writer *tar, uint64_t size, struct error *err);
 
 /* The end of the stream; all of it is then in the file. */
 int tar_writer_end(struct tar_writer *tar, struct error *err);
-
-#endif

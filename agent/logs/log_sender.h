@@ -11,8 +11,7 @@
  * then is sent behind the earlier bytes. An agent that is restarted after a
  * truncation does not know where the new bytes began, and may send some twice.
  */
-#ifndef AGENT_LOGS_LOG_SENDER_H
-#define AGENT_LOGS_LOG_SENDER_H
+#pragma once
 
 #include "agent/spool/spool.h"
 #include "protocol/message/message.h"
@@ -83,5 +82,3 @@ uint64_t log_sender_size(struct log_sender_stream *stream);
 
 /* How often the file was truncated. */
 uint32_t log_sender_cuts(const struct log_sender_stream *stream);
-
-#endif

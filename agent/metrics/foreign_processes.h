@@ -8,8 +8,7 @@
  * apart, counts: leftovers of an earlier job and monitoring tools end soon. A
  * tool that fails and an engine that is away count as nothing found.
  */
-#ifndef AGENT_METRICS_FOREIGN_PROCESSES_H
-#define AGENT_METRICS_FOREIGN_PROCESSES_H
+#pragma once
 
 #include "agent/docker/engine.h"
 #include "protocol/hardware/device.h"
@@ -42,5 +41,3 @@ foreign_processes_look(const struct foreign_processes_source *source,
 /* done() does not run. NULL is fine. */
 void foreign_processes_cancel(struct foreign_processes *foreign);
 OWNED_POINTER(struct foreign_processes, foreign_processes_cancel)
-
-#endif

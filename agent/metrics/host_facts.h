@@ -3,8 +3,7 @@
  * host_facts_read() runs at the start of the agent. host_facts_now() reads the
  * facts that change, before each job.
  */
-#ifndef AGENT_METRICS_HOST_FACTS_H
-#define AGENT_METRICS_HOST_FACTS_H
+#pragma once
 
 #include "agent/metrics/versions.h"
 #include "protocol/base/error.h"
@@ -75,5 +74,3 @@ void host_facts_accelerators(cJSON *facts, const struct device_info *devices,
 /* Add where the devices are, and how they are linked. sys as above. */
 void host_facts_links(cJSON *facts, const struct device_info *devices,
 		      size_t count, const char *sys);
-
-#endif

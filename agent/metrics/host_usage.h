@@ -6,8 +6,7 @@
  * which root can read), Documentation/ABI/stable/sysfs-class-infiniband
  * (port_rcv_data counts in units of four bytes).
  */
-#ifndef AGENT_METRICS_HOST_USAGE_H
-#define AGENT_METRICS_HOST_USAGE_H
+#pragma once
 
 #include "protocol/hardware/sample_format.h"
 
@@ -26,5 +25,3 @@ OWNED_POINTER(struct host_usage, host_usage_free)
  */
 void host_usage_take(struct host_usage *host, int64_t now_ms,
 		     struct host_usage_sample *sample);
-
-#endif

@@ -4,8 +4,7 @@
  * "level,number,time,flags;text", and lines that begin with a blank belong to
  * the record before. Without the right to read it there is none.
  */
-#ifndef AGENT_METRICS_KERNEL_LOG_H
-#define AGENT_METRICS_KERNEL_LOG_H
+#pragma once
 
 #include "protocol/hardware/expression.h"
 
@@ -23,5 +22,3 @@ OWNED_POINTER(struct kernel_log, kernel_log_free)
 typedef void kernel_log_fn(void *arg, const char *text);
 void kernel_log_read(struct kernel_log *log, struct expression *match,
 		     kernel_log_fn *told, void *arg);
-
-#endif

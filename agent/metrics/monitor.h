@@ -13,8 +13,7 @@
  * becomes a line in the streams, once for each cause. The tool is tried again,
  * less and less often while it fails.
  */
-#ifndef AGENT_METRICS_MONITOR_H
-#define AGENT_METRICS_MONITOR_H
+#pragma once
 
 #include "protocol/hardware/device.h"
 #include "protocol/hardware/device_metrics.h"
@@ -74,5 +73,3 @@ void monitor_watch(struct monitor *monitor);
 size_t monitor_devices(const struct monitor *monitor,
 		       struct device_metrics *devices);
 struct host_usage_sample monitor_host(const struct monitor *monitor);
-
-#endif

@@ -1,8 +1,7 @@
 /* network.h - the networks of the host: Ethernet and InfiniBand, and their
  * speed.
  */
-#ifndef AGENT_METRICS_NETWORK_H
-#define AGENT_METRICS_NETWORK_H
+#pragma once
 
 #include <cjson/cJSON.h>
 #include <net/if.h>
@@ -26,5 +25,3 @@ void network_facts(cJSON *facts, const char *sys);
 
 /* The interface that has this numeric address; NULL: none, or it is a name. */
 const char *network_interface(const char *address, char name[IF_NAMESIZE]);
-
-#endif

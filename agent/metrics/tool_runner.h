@@ -10,8 +10,7 @@
  * twice that, up to 30 s; each cause is reported once. After a run that cannot
  * be killed, the tool is not run for a minute, also across tool_runner_rest().
  */
-#ifndef AGENT_METRICS_TOOL_RUNNER_H
-#define AGENT_METRICS_TOOL_RUNNER_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -66,5 +65,3 @@ void tool_runner_rest(struct tool_runner *runner);
 
 /* Why the tool fails; "" after a success. Borrowed until it changes. */
 const char *tool_runner_failure(const struct tool_runner *runner);
-
-#endif

@@ -5,8 +5,7 @@
  * tools, of which the first that gives a version counts. A tool that two
  * consecutive rules use runs once.
  */
-#ifndef AGENT_METRICS_VERSIONS_H
-#define AGENT_METRICS_VERSIONS_H
+#pragma once
 
 #include "protocol/hardware/profile.h"
 
@@ -41,5 +40,3 @@ struct version_query *versions_ask(sd_event *loop,
 /* done() does not run. NULL is fine. */
 void versions_cancel(struct version_query *query);
 OWNED_POINTER(struct version_query, versions_cancel)
-
-#endif

@@ -1,7 +1,6 @@
 /* node_policy.h - the policy of this node: read, reloaded, applied to tasks.
  */
-#ifndef AGENT_POLICY_NODE_POLICY_H
-#define AGENT_POLICY_NODE_POLICY_H
+#pragma once
 
 #include "agent/devices/device_binding.h"
 #include "protocol/base/owned.h"
@@ -55,5 +54,3 @@ bool node_policy_suid(const struct node_policy *node_policy,
 		      const struct task_spec *completed,
 		      const struct container_place *place,
 		      struct resolved_paths *paths);
-
-#endif

@@ -4,8 +4,7 @@
  * name and links on the node are not known here; the node checks them when the
  * job comes (node_policy.h).
  */
-#ifndef AGENT_POLICY_POLICY_ANSWER_H
-#define AGENT_POLICY_POLICY_ANSWER_H
+#pragma once
 
 #include "protocol/config/policy.h"
 
@@ -19,5 +18,3 @@ int policy_answer_make(const struct policy_question *question,
  * exit code, or -1 with *err set.
  */
 int policy_answer_main(struct error *err);
-
-#endif

@@ -11,8 +11,7 @@
  * refused, and what is allowed: "mounts: /etc is not allowed;
  * /etc/regatta/policy.yaml allows /data (read-only)".
  */
-#ifndef AGENT_POLICY_POLICY_CHECK_H
-#define AGENT_POLICY_POLICY_CHECK_H
+#pragma once
 
 #include "protocol/config/policy.h"
 #include "protocol/message/spec.h"
@@ -65,5 +64,3 @@ int policy_check_request(const struct policy *policy, const cJSON *request,
 /* Set the policy's limits where the container has none of its own. */
 void policy_check_limit(const struct policy *policy,
 			struct container_spec *container);
-
-#endif

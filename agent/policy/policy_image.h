@@ -3,8 +3,7 @@
  * Errors as in policy_check.h: EPERM names the rule, what was refused, and what
  * is allowed.
  */
-#ifndef AGENT_POLICY_POLICY_IMAGE_H
-#define AGENT_POLICY_POLICY_IMAGE_H
+#pragma once
 
 #include "protocol/config/policy.h"
 
@@ -60,5 +59,3 @@ int policy_image_check_save(const struct policy *policy, const char *image,
  */
 int policy_image_check_insecure(const struct policy *policy,
 				const char *registry, struct error *err);
-
-#endif

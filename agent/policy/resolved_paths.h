@@ -1,8 +1,7 @@
 /* resolved_paths.h - paths of the node, each resolved once: what the policy was
  * asked about is compared later with what a container has.
  */
-#ifndef AGENT_POLICY_RESOLVED_PATHS_H
-#define AGENT_POLICY_RESOLVED_PATHS_H
+#pragma once
 
 #include "protocol/base/owned.h"
 
@@ -30,5 +29,3 @@ int resolved_paths_open(struct resolved_paths *paths, const char *path);
 
 /* A policy_check_resolve_fn: where the opened path is. */
 int resolved_paths_resolve(void *paths, const char *path, char *out);
-
-#endif

@@ -4,8 +4,7 @@
  * Pure, but for resolving links. The other rules of the policy are in
  * agent/policy/policy_check.h.
  */
-#ifndef AGENT_POLICY_RIGHTS_CHECK_H
-#define AGENT_POLICY_RIGHTS_CHECK_H
+#pragma once
 
 #include "agent/policy/policy_check.h"
 
@@ -23,5 +22,3 @@ int rights_check_user(const struct policy *policy, const char *user,
  */
 bool rights_check_suid(const struct policy *policy, const cJSON *request,
 		       const struct policy_resolver *resolver);
-
-#endif

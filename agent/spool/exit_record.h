@@ -4,8 +4,7 @@
  * bounded, unknown or mistyped fields are refused, and it is compared with the
  * engine (exit_check() below). agent/init/init.h describes its fields.
  */
-#ifndef AGENT_SPOOL_EXIT_RECORD_H
-#define AGENT_SPOOL_EXIT_RECORD_H
+#pragma once
 
 #include "protocol/message/codec.h"
 
@@ -66,5 +65,3 @@ OWNED_VALUE(struct exit_record, exit_record_clear)
  */
 int exit_check(const struct exit_record *record, const cJSON *container,
 	       struct error *err);
-
-#endif

@@ -22,8 +22,7 @@
  * The container may write anything below out/: links, FIFOs and devices there
  * are refused, and sizes are bounded.
  */
-#ifndef AGENT_SPOOL_SPOOL_H
-#define AGENT_SPOOL_SPOOL_H
+#pragma once
 
 #include "agent/spool/exit_record.h"
 #include "protocol/base/error.h"
@@ -202,5 +201,3 @@ const char *spool_trash(const struct spool *spool);
 /* Call fn for every task's folder. Everything else in the spool is removed. */
 typedef void spool_fn(void *arg, const struct task_id *id);
 int spool_each(struct spool *spool, spool_fn *fn, void *arg, struct error *err);
-
-#endif

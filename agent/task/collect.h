@@ -12,8 +12,7 @@
  * from the start of the command on, so that a restarted agent continues. A path
  * that does not exist or is too large is reported, and does not fail the task.
  */
-#ifndef AGENT_TASK_COLLECT_H
-#define AGENT_TASK_COLLECT_H
+#pragma once
 
 #include "agent/docker/engine.h"
 #include "agent/spool/spool.h"
@@ -74,5 +73,3 @@ int collect_list(const struct collect *collect, struct collected_file **files,
 
 /* Mark the collected blobs as used, so that they are not removed. */
 void collect_touch(const struct collect *collect);
-
-#endif

@@ -1,7 +1,6 @@
 /* command.h - a task's command and environment, as regatta-init reads them.
  */
-#ifndef AGENT_TASK_COMMAND_H
-#define AGENT_TASK_COMMAND_H
+#pragma once
 
 #include "protocol/base/buffer.h"
 #include "protocol/message/spec.h"
@@ -49,5 +48,3 @@ int command_text(const struct task_spec *spec, const char *text,
 int command_build(const struct task_spec *spec, const struct strings *argv,
 		  const struct rendezvous *rendezvous, struct buffer *out,
 		  struct error *err);
-
-#endif

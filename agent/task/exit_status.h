@@ -1,8 +1,7 @@
 /* exit_status.h - classifies how a command ended: class, sentence, exit
  * code.
  */
-#ifndef AGENT_TASK_EXIT_STATUS_H
-#define AGENT_TASK_EXIT_STATUS_H
+#pragma once
 
 #include "agent/spool/exit_record.h"
 #include "protocol/message/state.h"
@@ -37,5 +36,3 @@ void exit_status_from_engine(struct exit_status *outcome,
  */
 void exit_status_from_ruin(struct exit_status *outcome, const cJSON *container,
 			   const struct error *why, enum failure ordered);
-
-#endif

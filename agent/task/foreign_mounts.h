@@ -9,8 +9,7 @@
  * of a path that the vendor's profile, a CDI description of the node, or the
  * policy names.
  */
-#ifndef AGENT_TASK_FOREIGN_MOUNTS_H
-#define AGENT_TASK_FOREIGN_MOUNTS_H
+#pragma once
 
 #include "agent/policy/resolved_paths.h"
 #include "agent/task/mount_table.h"
@@ -33,5 +32,3 @@ struct foreign_mounts {
  */
 int foreign_mounts_check(const struct foreign_mounts *mounts,
 			 const struct mount_row *row, struct error *err);
-
-#endif

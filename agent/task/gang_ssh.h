@@ -7,8 +7,7 @@
  * once and answered twice. Request and answer are removed GANG_SSH_KEEP_MS
  * after the answer.
  */
-#ifndef AGENT_TASK_GANG_SSH_H
-#define AGENT_TASK_GANG_SSH_H
+#pragma once
 
 #include "agent/spool/spool.h"
 #include "protocol/message/message.h"
@@ -44,5 +43,3 @@ void gang_ssh_run(struct gang_ssh *ssh, const struct message_command *command,
 void gang_ssh_answered(struct gang_ssh *ssh,
 		       const struct message_command_answer *answer,
 		       const void *data, size_t size);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Source: proc_pid_mountinfo(5).
  */
-#ifndef AGENT_TASK_MOUNT_TABLE_H
-#define AGENT_TASK_MOUNT_TABLE_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -48,5 +47,3 @@ char *mount_table_layer(const struct mount_table *table);
  */
 const struct mount_row *mount_table_place(const struct mount_table *own, int fd,
 					  char *root);
-
-#endif

@@ -4,8 +4,7 @@
  * preflight_begin() checks from the loop what takes longer: the vendor's tools,
  * the engine, the processes of the machine.
  */
-#ifndef AGENT_TASK_PREFLIGHT_H
-#define AGENT_TASK_PREFLIGHT_H
+#pragma once
 
 #include "agent/devices/device_binding.h"
 #include "agent/metrics/versions.h"
@@ -80,5 +79,3 @@ struct preflight *preflight_reach(const struct preflight_services *services,
  * caller closes it just before the port is used.
  */
 int preflight_port(int *fd, uint32_t *port, struct error *err);
-
-#endif

@@ -19,8 +19,7 @@
  * No path is followed inside the container but those of device nodes, and those
  * through no link.
  */
-#ifndef AGENT_TASK_RELEASE_CHECK_H
-#define AGENT_TASK_RELEASE_CHECK_H
+#pragma once
 
 #include "agent/policy/resolved_paths.h"
 #include "protocol/config/policy.h"
@@ -54,5 +53,3 @@ int release_check_run(const struct release_check *check, pid_t pid,
 /* Compare the mounts alone, also before process 1 has become regatta-init. */
 int release_check_mounts(const struct release_check *check, pid_t pid,
 			 struct error *err);
-
-#endif

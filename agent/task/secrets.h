@@ -4,8 +4,7 @@
  * its command is released. The node's disk has them only as the task's spec
  * does, sealed; the engine's view of the container has none.
  */
-#ifndef AGENT_TASK_SECRETS_H
-#define AGENT_TASK_SECRETS_H
+#pragma once
 
 #include "agent/images/registry_access.h"
 #include "protocol/base/buffer.h"
@@ -26,5 +25,3 @@ bool task_secrets_files(const struct task_spec *spec);
 int task_secrets_add(const struct task_spec *spec,
 		     const struct registries *registries, struct buffer *out,
 		     struct error *err);
-
-#endif

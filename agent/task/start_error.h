@@ -5,8 +5,7 @@
  * libcontainer/init_linux.go (setupRlimits), crun
  * src/libcrun/linux.c (libcrun_set_rlimits); getrlimit(2) for the numbers.
  */
-#ifndef AGENT_TASK_START_ERROR_H
-#define AGENT_TASK_START_ERROR_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/message/codec.h"
@@ -15,5 +14,3 @@
  * stay unchanged.
  */
 void start_error_explain(const struct strings *ulimits, struct error *err);
-
-#endif

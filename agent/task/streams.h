@@ -1,8 +1,7 @@
 /* streams.h - the output streams of a task: its ranks', those that regatta-init
  * announces in the index of followed files, and the agent's samples.
  */
-#ifndef AGENT_TASK_STREAMS_H
-#define AGENT_TASK_STREAMS_H
+#pragma once
 
 #include "agent/init/init.h"
 #include "agent/logs/log_sender.h"
@@ -45,5 +44,3 @@ uint64_t streams_size(struct streams *streams);
 
 /* The name of a stream that the command truncated, or NULL. */
 const char *streams_cut(const struct streams *streams);
-
-#endif

@@ -6,8 +6,7 @@
  * exit record in the spool shows the end of a command without it. A task that
  * has ended keeps its container and spool until it is discarded.
  */
-#ifndef AGENT_TASK_TASK_H
-#define AGENT_TASK_TASK_H
+#pragma once
 
 #include "agent/blobs/fetch.h"
 #include "agent/devices/device_binding.h"
@@ -112,5 +111,3 @@ void task_touch(const struct task *task);
 /* A copy for a message; the caller clears it with task_status_schema. */
 int task_status(struct task *task, struct task_status *status,
 		struct error *err);
-
-#endif

@@ -2,8 +2,7 @@
  * task.c has the table of transitions, task_steps.c what all steps share, and
  * step_*.c the steps.
  */
-#ifndef AGENT_TASK_TASK_INTERNAL_H
-#define AGENT_TASK_TASK_INTERNAL_H
+#pragma once
 
 #include "agent/evidence/abort.h"
 #include "agent/evidence/evidence_round.h"
@@ -210,5 +209,3 @@ void step_record_seen(struct task *task);
 /* Inspect the container in a while, instead of waiting, if the record was seen.
  */
 void step_inspect_soon(struct task *task);
-
-#endif

@@ -15,8 +15,7 @@
  *
  * A container can exceed its limits by what it writes between two looks.
  */
-#ifndef AGENT_TASK_WRITE_WATCH_H
-#define AGENT_TASK_WRITE_WATCH_H
+#pragma once
 
 #include "agent/docker/engine.h"
 #include "agent/policy/node_policy.h"
@@ -57,5 +56,3 @@ struct write_watch *write_watch_new(const struct write_watch_config *config,
 				    struct error *err);
 void write_watch_free(struct write_watch *watch); /* NULL is fine */
 OWNED_POINTER(struct write_watch, write_watch_free)
-
-#endif

@@ -12,8 +12,7 @@
  * or key exists already; ENOENT; EACCES, the token does not allow it; ENOSPC;
  * ENOMEM. Their texts are for the person who sent the request.
  */
-#ifndef CONTROLLER_ACCESS_ACCESS_H
-#define CONTROLLER_ACCESS_ACCESS_H
+#pragma once
 
 #include "controller/store/store.h"
 #include "protocol/message/message.h"
@@ -67,5 +66,3 @@ typedef int access_key_fn(const struct key_info *key, void *arg);
 typedef int access_token_fn(const struct token_info *token, void *arg);
 int access_keys(const struct access *access, access_key_fn *fn, void *arg);
 int access_tokens(const struct access *access, access_token_fn *fn, void *arg);
-
-#endif

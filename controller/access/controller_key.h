@@ -10,8 +10,7 @@
  * the time of the next one. Each change is one rename. When the settings name
  * another key than the anchor, the file is ignored.
  */
-#ifndef CONTROLLER_ACCESS_CONTROLLER_KEY_H
-#define CONTROLLER_ACCESS_CONTROLLER_KEY_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/wire/key.h"
@@ -49,5 +48,3 @@ int controller_key_rotate(struct controller_key *keys, int64_t now_ms,
 const char *controller_key_next(const struct controller_key *keys);
 /* Has its time come? Then controller_key_open() makes it the current key. */
 bool controller_key_due(const struct controller_key *keys, int64_t now_ms);
-
-#endif

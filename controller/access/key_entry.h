@@ -3,8 +3,7 @@
  *
  * Only for this folder; other modules use access.h.
  */
-#ifndef CONTROLLER_ACCESS_KEY_ENTRY_H
-#define CONTROLLER_ACCESS_KEY_ENTRY_H
+#pragma once
 
 #include "controller/store/store.h"
 #include "protocol/base/error.h"
@@ -90,5 +89,3 @@ int key_entry_check_new(const struct access *access, const char *public,
 
 /* Copy a text, NULL: "", into one of an entry's, cut to fit. */
 void key_entry_text(char *to, size_t size, const char *text);
-
-#endif

@@ -5,8 +5,7 @@
  * stays valid for a while, so that its users can change to the new one. Both
  * are stored with one commit. Errors as in access.h.
  */
-#ifndef CONTROLLER_ACCESS_KEY_ROTATION_H
-#define CONTROLLER_ACCESS_KEY_ROTATION_H
+#pragma once
 
 #include "protocol/message/message.h"
 #include "protocol/message/reply_access.h"
@@ -31,5 +30,3 @@ int access_rotate(struct access *access, const char *public,
  * against the keyring.
  */
 bool access_expire(struct access *access, int64_t now_ms);
-
-#endif

@@ -11,8 +11,7 @@
  * half, the signer, does not follow from the public CURVE key: a reader must be
  * told it.
  */
-#ifndef CONTROLLER_ACCESS_STATEMENT_H
-#define CONTROLLER_ACCESS_STATEMENT_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/message/reply_access.h"
@@ -26,5 +25,3 @@ int statement_sign(const struct key *key, struct reply_sign *statement,
 
 /* Is it signed by the signer that it names? */
 bool statement_holds(const struct reply_sign *statement);
-
-#endif

@@ -6,8 +6,7 @@
  * random and only in memory, so after a restart of the controller a new address
  * is needed. At the limits the key with most of them loses its oldest one.
  */
-#ifndef CONTROLLER_ACCESS_VIEWERS_H
-#define CONTROLLER_ACCESS_VIEWERS_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -50,5 +49,3 @@ bool viewers_enter(struct viewers *viewers, const char *ticket,
  */
 const struct key *viewers_know(const struct viewers *viewers,
 			       const char *cookie);
-
-#endif

@@ -5,8 +5,7 @@
  * the request is refused with *err, and nothing was changed. The caller
  * releases what the reply owns, also on failure.
  */
-#ifndef CONTROLLER_API_API_H
-#define CONTROLLER_API_API_H
+#pragma once
 
 #include "protocol/message/message.h"
 
@@ -110,5 +109,3 @@ OWNED_VALUE(struct api_reply, api_reply_clear)
 /* Fill *reply, which the caller clears, also on failure. */
 int api_answer(struct api_request *request, enum message_type type,
 	       struct api_reply *reply, struct error *err);
-
-#endif

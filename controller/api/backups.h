@@ -4,8 +4,7 @@
  * a time. It is removed when its end was read, when nobody reads it for a
  * minute, and when a controller starts.
  */
-#ifndef CONTROLLER_API_BACKUPS_H
-#define CONTROLLER_API_BACKUPS_H
+#pragma once
 
 #include "protocol/message/message.h"
 #include "protocol/message/reply_access.h"
@@ -27,5 +26,3 @@ int backups_answer(struct backups *backups,
 		   const struct message_backup *message,
 		   struct reply_backup *reply, struct buffer *bytes,
 		   bool *begun, struct error *err);
-
-#endif

@@ -3,8 +3,7 @@
  * Sweeps may have passwords in their environment, although `secrets:` exists
  * for them. Operators see all values; viewers see only names.
  */
-#ifndef CONTROLLER_API_HIDDEN_ENV_H
-#define CONTROLLER_API_HIDDEN_ENV_H
+#pragma once
 
 #include "controller/api/api.h"
 
@@ -15,5 +14,3 @@ bool api_sees_env(const struct api_request *request);
  * differ in them. NULL is fine. ENOMEM: the spec must not be sent.
  */
 int api_hide_env(cJSON *spec, struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* jobs.h - describes jobs and events for replies.
  */
-#ifndef CONTROLLER_API_JOBS_H
-#define CONTROLLER_API_JOBS_H
+#pragma once
 
 #include "controller/api/api.h"
 #include "protocol/message/reply_jobs.h"
@@ -45,5 +44,3 @@ int event_describe(const struct event_row *row, struct event_info *to,
 /* The job whose result this one took over; NULL: it ran itself. */
 int job_describe_origin(const struct api *api, const struct job_row *row,
 			struct job_origin **to, struct error *err);
-
-#endif

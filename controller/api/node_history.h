@@ -1,8 +1,7 @@
 /* node_history.h - what the store tells of a node over weeks: how often jobs
  * failed there, and how its validations changed.
  */
-#ifndef CONTROLLER_API_NODE_HISTORY_H
-#define CONTROLLER_API_NODE_HISTORY_H
+#pragma once
 
 #include "controller/api/api.h"
 #include "protocol/message/reply_nodes.h"
@@ -21,5 +20,3 @@ int node_history_lemon(const struct api *api, struct node_info *to,
  */
 int node_history_tests(const struct api *api, struct node_info *to,
 		       struct error *err);
-
-#endif

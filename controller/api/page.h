@@ -1,7 +1,6 @@
 /* page.h - collects the rows of a reply, as many as fit.
  */
-#ifndef CONTROLLER_API_PAGE_H
-#define CONTROLLER_API_PAGE_H
+#pragma once
 
 #include "controller/api/api.h"
 
@@ -34,5 +33,3 @@ void *page_append(struct page *page);
 /* Move the rows to the list of a reply, also if filling the last one failed.
  */
 void *page_take(struct page *page, size_t *count);
-
-#endif

@@ -9,8 +9,7 @@
  * gets the median time of the cells that did run; if none did, all get the same
  * time and only the order is meaningful.
  */
-#ifndef CONTROLLER_API_SCHEDULE_SIMULATION_H
-#define CONTROLLER_API_SCHEDULE_SIMULATION_H
+#pragma once
 
 #include "controller/jobs/unschedulable.h"
 #include "controller/sweep/sweep.h"
@@ -96,5 +95,3 @@ int other_jobs_read(struct other_jobs *others, struct job_table *table,
 		    struct error *err);
 void other_jobs_clear(struct other_jobs *others);
 OWNED_VALUE(struct other_jobs, other_jobs_clear)
-
-#endif

@@ -6,8 +6,7 @@
  * them, is charged to the key (wire.h). Equal ones of a key are answered
  * together.
  */
-#ifndef CONTROLLER_API_SERVER_H
-#define CONTROLLER_API_SERVER_H
+#pragma once
 
 #include "controller/api/api.h"
 
@@ -37,5 +36,3 @@ void server_sent(struct server *server);
 
 /* The peer's session has ended: drop its waiting requests. */
 void server_forget(struct server *server, const struct wire_peer *peer);
-
-#endif

@@ -1,7 +1,6 @@
 /* streams.h - lists the streams of a job's output.
  */
-#ifndef CONTROLLER_API_STREAMS_H
-#define CONTROLLER_API_STREAMS_H
+#pragma once
 
 #include "controller/api/api.h"
 #include "protocol/message/reply_jobs.h"
@@ -14,5 +13,3 @@
 int streams_describe(const struct api *api, uint64_t job, uint32_t attempt,
 		     bool ranks, struct stream_info **list, size_t *count,
 		     struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* sweeps.h - describes sweeps for replies, and checks who may change them.
  */
-#ifndef CONTROLLER_API_SWEEPS_H
-#define CONTROLLER_API_SWEEPS_H
+#pragma once
 
 #include "controller/api/api.h"
 #include "controller/store/store.h"
@@ -40,5 +39,3 @@ int sweep_check(const struct api *api, uint64_t sweep, struct error *err);
  */
 int sweep_check_owner(const struct api *api, uint64_t sweep, const char *by,
 		      bool force, struct error *err);
-
-#endif

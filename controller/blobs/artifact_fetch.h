@@ -6,8 +6,7 @@
  * session or a restart, each continues where it stopped. The functions may be
  * called repeatedly; they start what is still missing.
  */
-#ifndef CONTROLLER_BLOBS_ARTIFACT_FETCH_H
-#define CONTROLLER_BLOBS_ARTIFACT_FETCH_H
+#pragma once
 
 #include "controller/blobs/blob_service.h"
 #include "controller/cluster/active_job.h"
@@ -67,5 +66,3 @@ int artifact_fetch_keep(struct artifact_fetches *fetches,
 			struct artifact_fetch_list *list, struct error *err);
 /* At the end: add an item with the number of files that were left out. */
 void artifact_fetch_tell(struct artifact_fetch_list *list);
-
-#endif

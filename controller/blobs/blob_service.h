@@ -9,8 +9,7 @@
  * Blobs that no job or sweep uses (blob_users.h) are removed when they were
  * not used for BLOB_SERVICE_AGE_MS.
  */
-#ifndef CONTROLLER_BLOBS_BLOB_SERVICE_H
-#define CONTROLLER_BLOBS_BLOB_SERVICE_H
+#pragma once
 
 #include "protocol/blob/blob_store.h"
 #include "protocol/message/message.h"
@@ -98,5 +97,3 @@ void blob_service_revoked(struct blob_service *blobs, const char *name);
 
 /* Every half second. */
 void blob_service_tick(struct blob_service *blobs);
-
-#endif

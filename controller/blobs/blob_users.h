@@ -4,8 +4,7 @@
  * workspace is kept until BLOB_USERS_OVER_MS after the end of its sweep.
  * `blobs` is the controller's store.
  */
-#ifndef CONTROLLER_BLOBS_BLOB_USERS_H
-#define CONTROLLER_BLOBS_BLOB_USERS_H
+#pragma once
 
 #include "protocol/blob/blob_store.h"
 #include "protocol/message/reply_logs.h"
@@ -39,5 +38,3 @@ int blob_users_note_gone(struct blob_store *blobs, struct file_info *files,
 /* Release the workspaces of some sweeps that ended long ago. True: call again.
  */
 bool blob_users_release(struct blob_store *blobs, struct store *store);
-
-#endif

@@ -7,8 +7,7 @@
  * than it receives it (one that has all of it may serve two). A node that fails
  * delays only itself: those behind it get another source.
  */
-#ifndef CONTROLLER_BLOBS_DISTRIBUTION_TREE_H
-#define CONTROLLER_BLOBS_DISTRIBUTION_TREE_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -43,5 +42,3 @@ int distribution_tree_source(struct distribution_tree *distribution,
 /* The node is not connected, or cannot serve others. */
 void distribution_tree_gone(struct distribution_tree *distribution,
 			    const char *node);
-
-#endif

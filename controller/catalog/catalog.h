@@ -37,8 +37,7 @@
  * from a '_' or a digit on: pytorch_1.13, megatron_core060. What is returned is
  * borrowed from the catalog and lives as long.
  */
-#ifndef CONTROLLER_CATALOG_CATALOG_H
-#define CONTROLLER_CATALOG_CATALOG_H
+#pragma once
 
 #include "protocol/yaml/document.h"
 
@@ -167,5 +166,3 @@ double chip_peak_flops(const struct chip *chip, const char *precision);
  * one. With it the utilisation is equal to what FlagPerf prints.
  */
 double chip_flagperf_flops(const struct chip *chip, const char *precision);
-
-#endif

@@ -2,8 +2,7 @@
  * come from files (catalog_folder.c) and from texts of a sweep
  * (descriptions.c).
  */
-#ifndef CONTROLLER_CATALOG_CATALOG_INTERNAL_H
-#define CONTROLLER_CATALOG_CATALOG_INTERNAL_H
+#pragma once
 
 #include "controller/catalog/catalog.h"
 #include "protocol/hardware/profile.h"
@@ -91,5 +90,3 @@ int catalog_add_framework(struct catalog *catalog, const char *name,
 			  struct error *err);
 int catalog_add_vendor(struct catalog *catalog, const struct profile *profile,
 		       struct error *err);
-
-#endif

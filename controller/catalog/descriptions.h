@@ -10,8 +10,7 @@
  * The sweep has all of them under its key `descriptions`, and each job those
  * that it needs (measure_spec.described).
  */
-#ifndef CONTROLLER_CATALOG_DESCRIPTIONS_H
-#define CONTROLLER_CATALOG_DESCRIPTIONS_H
+#pragma once
 
 #include "controller/catalog/catalog.h"
 #include "protocol/message/codec.h"
@@ -53,5 +52,3 @@ const char *descriptions_kind(enum catalog_kind kind);
 /* Add a description to *described (NULL: a new object). ENOMEM. */
 int descriptions_put(cJSON **described, enum catalog_kind kind,
 		     const char *name, const char *text, struct error *err);
-
-#endif

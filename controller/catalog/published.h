@@ -5,8 +5,7 @@
  * the same chip, devices, precision and sequence, as far as the entry tells
  * them; whatever else the entry tells is named where it differs.
  */
-#ifndef CONTROLLER_CATALOG_PUBLISHED_H
-#define CONTROLLER_CATALOG_PUBLISHED_H
+#pragma once
 
 #include "controller/catalog/catalog.h"
 #include "protocol/message/reply_jobs.h"
@@ -43,5 +42,3 @@ int published_read(struct published *to, const struct catalog *catalog,
  */
 int published_find(const struct catalog *catalog, const struct result_info *of,
 		   struct published_info **to, struct error *err);
-
-#endif

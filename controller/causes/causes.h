@@ -5,8 +5,7 @@
  * failure_patterns.h defines the meaning of lines. The output is not trusted: a
  * program can print misleading lines about itself.
  */
-#ifndef CONTROLLER_CAUSES_CAUSES_H
-#define CONTROLLER_CAUSES_CAUSES_H
+#pragma once
 
 #include "controller/causes/process_ends.h"
 
@@ -82,5 +81,3 @@ void causes_diagnose(const struct causes *causes, bool failed,
  * line_number}. The caller deletes it; NULL: ENOMEM.
  */
 cJSON *diagnosis_json(const struct diagnosis *diagnosis);
-
-#endif

@@ -1,6 +1,5 @@
 /* causes_internal.h - the causes found so far, for causes.c and diagnosis.c. */
-#ifndef CONTROLLER_CAUSES_CAUSES_INTERNAL_H
-#define CONTROLLER_CAUSES_CAUSES_INTERNAL_H
+#pragma once
 
 #include "controller/causes/causes.h"
 #include "controller/causes/repeated_lines.h"
@@ -46,5 +45,3 @@ struct causes {
 
 /* Is there a cause of a lower order already? */
 bool causes_before(const struct causes *causes, uint32_t order);
-
-#endif

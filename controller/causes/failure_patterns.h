@@ -36,8 +36,7 @@
  * pattern that matches a line is used; causes are tried in the order of the
  * file.
  */
-#ifndef CONTROLLER_CAUSES_FAILURE_PATTERNS_H
-#define CONTROLLER_CAUSES_FAILURE_PATTERNS_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -184,5 +183,3 @@ bool failure_patterns_find(struct failure_patterns *patterns,
 			   const struct line_pairs *pairs, const char *line,
 			   size_t size, bool traceback,
 			   struct failure_hit *hit);
-
-#endif

@@ -3,8 +3,7 @@
  * torchrun, srun and others print rank, host and exit code of a process in
  * several lines. This module collects them into one entry for each process.
  */
-#ifndef CONTROLLER_CAUSES_PROCESS_ENDS_H
-#define CONTROLLER_CAUSES_PROCESS_ENDS_H
+#pragma once
 
 #include "controller/causes/failure_patterns.h"
 
@@ -64,5 +63,3 @@ bool process_ends_alike(const struct process_ends *ends,
 /* The number that a group captured; `missing` if it captured none. */
 int64_t hit_number(const struct failure_hit *hit, enum failure_group group,
 		   int64_t missing);
-
-#endif

@@ -2,8 +2,7 @@
  * numbers: "it 10 0.52 s", "it 20 0.51 s". They tell that it goes on, in
  * whatever words.
  */
-#ifndef CONTROLLER_CAUSES_REPEATED_LINES_H
-#define CONTROLLER_CAUSES_REPEATED_LINES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ struct repeated_lines {
  */
 uint64_t repeated_lines_take(struct repeated_lines *repeated, uint64_t number,
 			     const char *text, size_t size, uint64_t *since);
-
-#endif

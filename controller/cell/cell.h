@@ -1,7 +1,6 @@
 /* cell.h - makes the spec of a job from the merged values of its cell.
  */
-#ifndef CONTROLLER_CELL_CELL_H
-#define CONTROLLER_CELL_CELL_H
+#pragma once
 
 #include "controller/cell/cells.h"
 
@@ -28,5 +27,3 @@ bool cell_matches(const struct value *const *values,
  */
 int cell_build(struct cells *cells, const struct value *const *values,
 	       uint32_t repeat, struct cell *cell, struct error *err);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Plain data. keys.h says which key fills which member; cell.h fills them.
  */
-#ifndef CONTROLLER_CELL_CELL_DATA_H
-#define CONTROLLER_CELL_CELL_DATA_H
+#pragma once
 
 #include "controller/cell/parallel_layout.h"
 #include "protocol/message/spec.h"
@@ -28,5 +27,3 @@ struct cell {
 
 void cell_clear(struct cell *cell);
 OWNED_VALUE(struct cell, cell_clear)
-
-#endif

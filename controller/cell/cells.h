@@ -1,7 +1,6 @@
 /* cells.h - the data that all cells of a sweep share.
  */
-#ifndef CONTROLLER_CELL_CELLS_H
-#define CONTROLLER_CELL_CELLS_H
+#pragma once
 
 #include "controller/catalog/catalog.h"
 #include "controller/cell/cell_data.h"
@@ -54,5 +53,3 @@ struct cells {
 	bool *used;            /* by path: a placeholder uses it */
 	struct buffer scratch; /* overwritten by any call */
 };
-
-#endif

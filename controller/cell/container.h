@@ -1,7 +1,6 @@
 /* container.h - reads the keys of a cell's container.
  */
-#ifndef CONTROLLER_CELL_CONTAINER_H
-#define CONTROLLER_CELL_CONTAINER_H
+#pragma once
 
 #include "controller/cell/cells.h"
 
@@ -11,5 +10,3 @@
  */
 int container_read(struct cells *cells, const struct value *const *values,
 		   struct cell *cell, struct error *err);
-
-#endif

@@ -6,8 +6,7 @@
  * NODE_ENDPOINTS_JSON, HOSTFILE, NODE_ADDRESS, INTERFACE, ROUND, START_TIME)
  * are left as they are.
  */
-#ifndef CONTROLLER_CELL_INTERPOLATE_H
-#define CONTROLLER_CELL_INTERPOLATE_H
+#pragma once
 
 #include "protocol/base/buffer.h"
 #include "protocol/yaml/value.h"
@@ -35,5 +34,3 @@ struct interpolator {
 int interpolate(const struct interpolator *filler, const char *text,
 		bool runtime, const struct value *place, struct buffer *out,
 		struct error *err);
-
-#endif

@@ -5,8 +5,7 @@
  * not part of it. Empty optional fields of the spec are not either, so that a
  * new field does not change existing keys.
  */
-#ifndef CONTROLLER_CELL_KEY_H
-#define CONTROLLER_CELL_KEY_H
+#pragma once
 
 #include "protocol/base/digest.h"
 #include "protocol/message/spec.h"
@@ -15,5 +14,3 @@
 
 int spec_key(const struct job_spec *spec, char key[SPEC_KEY_SIZE],
 	     struct error *err);
-
-#endif

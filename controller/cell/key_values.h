@@ -4,8 +4,7 @@
  * keys.h has the members and limits. Keys with placeholders are read by
  * container.h, names of the catalog by cell.h.
  */
-#ifndef CONTROLLER_CELL_KEY_VALUES_H
-#define CONTROLLER_CELL_KEY_VALUES_H
+#pragma once
 
 #include "controller/cell/cell_data.h"
 #include "protocol/yaml/value.h"
@@ -13,5 +12,3 @@
 /* values: by path, as in cell.h. An error names the place in the file. */
 int key_values_read(const struct value *const *values, struct cell *cell,
 		    struct error *err);
-
-#endif

@@ -9,8 +9,7 @@
  * paths of this table have numbers; others are free variables, or names below
  * `env` and `ulimits`.
  */
-#ifndef CONTROLLER_CELL_KEYS_H
-#define CONTROLLER_CELL_KEYS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -168,5 +167,3 @@ size_t key_tops(const char *names[KEY_TOPS_MAX]);
  */
 struct cell; /* cell_data.h */
 uint64_t cell_number(const struct cell *cell, size_t key);
-
-#endif

@@ -31,8 +31,7 @@
  * none of 401 layouts that ran in the 10 tables of arXiv 2311.05610, and 192 of
  * 563 that ran out of memory; with 2 it drops 23.
  */
-#ifndef CONTROLLER_CELL_MEMORY_H
-#define CONTROLLER_CELL_MEMORY_H
+#pragma once
 
 #include "controller/catalog/catalog.h"
 #include "controller/cell/parallel_layout.h"
@@ -63,5 +62,3 @@ bool memory_estimate(const struct memory_input *input,
  * size). 0: it suffices, or there is no estimate.
  */
 int memory_check(const struct memory_input *input, char *reason, size_t size);
-
-#endif

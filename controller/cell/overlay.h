@@ -4,8 +4,7 @@
  * layer over another is the deep merge of the two maps. Every path of a sweep
  * has a number in one `struct paths`, so a merged cell is an array of values.
  */
-#ifndef CONTROLLER_CELL_OVERLAY_H
-#define CONTROLLER_CELL_OVERLAY_H
+#pragma once
 
 #include "protocol/yaml/document.h"
 
@@ -54,5 +53,3 @@ int overlay_add(struct overlay *layer, struct paths *paths, const char *name,
 /* The same for each entry of a map. */
 int overlay_add_map(struct overlay *layer, struct paths *paths,
 		    const struct value *map, struct error *err);
-
-#endif

@@ -7,8 +7,7 @@
  * The section is that of a framework (controller/results/rules/log_rules.h).
  * It makes a format of its own, named after its content: rules-1a2b3c4d.
  */
-#ifndef CONTROLLER_CELL_OWN_RULES_H
-#define CONTROLLER_CELL_OWN_RULES_H
+#pragma once
 
 #include "controller/cell/cells.h"
 
@@ -21,5 +20,3 @@ int own_rules_take(struct cells *cells, const struct value *log,
 		   struct job_spec *spec, struct error *err);
 
 void own_rules_clear(struct cells *cells);
-
-#endif

@@ -15,8 +15,7 @@
  *	VPP, interleaved stages, needs PP > 1 and micro steps divisible by PP
  *	EP divides the ranks of a pipeline stage and the model's experts
  */
-#ifndef CONTROLLER_CELL_PARALLEL_LAYOUT_H
-#define CONTROLLER_CELL_PARALLEL_LAYOUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,5 +52,3 @@ struct parallel_layout {
  */
 int parallel_layout_solve(struct parallel_layout *shape,
 			  const struct model *model, char *reason, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* race_key.h - reads `race` of a cell.
  */
-#ifndef CONTROLLER_CELL_RACE_KEY_H
-#define CONTROLLER_CELL_RACE_KEY_H
+#pragma once
 
 #include "controller/cell/cell_data.h"
 #include "protocol/yaml/value.h"
@@ -18,5 +17,3 @@ int race_key_read(const struct value *race, bool rung, struct cell *cell,
  * needs more memory (race_rules.h) comes later.
  */
 double race_key_order(const struct cell *cell);
-
-#endif

@@ -4,8 +4,7 @@
  * Every figure comes from the catalog and has its source there. What is not
  * known stays 0 and makes no rate: nothing is guessed.
  */
-#ifndef CONTROLLER_CELL_REFERENCE_PEAK_H
-#define CONTROLLER_CELL_REFERENCE_PEAK_H
+#pragma once
 
 #include "controller/catalog/catalog.h"
 #include "controller/results/formula.h"
@@ -34,5 +33,3 @@ void reference_peak_init(struct reference_peak *reference,
 			 const struct model *model, const struct chip *chip,
 			 const char *precision, const char *stage,
 			 uint32_t sequence, bool exact);
-
-#endif

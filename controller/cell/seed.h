@@ -1,7 +1,6 @@
 /* seed.h - finds the seed that a container's command or environment sets.
  */
-#ifndef CONTROLLER_CELL_SEED_H
-#define CONTROLLER_CELL_SEED_H
+#pragma once
 
 #include "protocol/message/spec.h"
 
@@ -14,5 +13,3 @@
  * seed of a training. Placeholders stay as they are.
  */
 bool container_seed(const struct container_spec *of, char seed[SEED_SIZE]);
-
-#endif

@@ -1,6 +1,5 @@
 /* workspace.h - the workspaces of the cells of a sweep. */
-#ifndef CONTROLLER_CELL_WORKSPACE_H
-#define CONTROLLER_CELL_WORKSPACE_H
+#pragma once
 
 #include "controller/cell/cells.h"
 #include "protocol/blob/ignore.h"
@@ -22,5 +21,3 @@ int workspace_patterns(const struct value *list, struct ignore *ignore,
 		       struct error *err);
 
 void workspaces_clear(struct cells *cells);
-
-#endif

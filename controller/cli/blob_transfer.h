@@ -1,7 +1,6 @@
 /* blob_transfer.h - sends blobs to the controller, and fetches them.
  */
-#ifndef CONTROLLER_CLI_BLOB_TRANSFER_H
-#define CONTROLLER_CLI_BLOB_TRANSFER_H
+#pragma once
 
 #include "controller/cli/client.h"
 #include "protocol/blob/blob_store.h"
@@ -44,5 +43,3 @@ int blob_transfer_get(struct client *client, uint64_t job, const char *hash,
 		      blob_transfer_write_fn *write, void *to,
 		      blob_transfer_progress_fn *progress, void *arg,
 		      struct error *err);
-
-#endif

@@ -4,8 +4,7 @@
  * exit code (protocol/base/program.h), or -1 with an error, which cli_run()
  * prints and converts to an exit code.
  */
-#ifndef CONTROLLER_CLI_CLI_H
-#define CONTROLLER_CLI_CLI_H
+#pragma once
 
 #include "controller/cli/client.h"
 #include "controller/cli/settings.h"
@@ -108,5 +107,3 @@ void interrupts_clear(struct interrupts *interrupts);
 int interrupts_client(struct interrupts *interrupts, struct client *client,
 		      struct error *err);
 OWNED_VALUE(struct interrupts, interrupts_clear)
-
-#endif

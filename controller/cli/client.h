@@ -11,8 +11,7 @@
  *
  * Requests are sent at a lower rate than the controller's limit for users.
  */
-#ifndef CONTROLLER_CLI_CLIENT_H
-#define CONTROLLER_CLI_CLIENT_H
+#pragma once
 
 #include "controller/cli/settings.h"
 #include "protocol/message/message.h"
@@ -118,5 +117,3 @@ const void *rows_at(const struct rows *rows, size_t at);
  */
 int client_rows(struct client *client, enum query_kind what, uint64_t of,
 		const char *id, struct rows *rows, struct error *err);
-
-#endif

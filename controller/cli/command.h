@@ -12,8 +12,7 @@
  *		uint64_t tail;
  *	};
  */
-#ifndef CONTROLLER_CLI_COMMAND_H
-#define CONTROLLER_CLI_COMMAND_H
+#pragma once
 
 #include "controller/cli/cli.h"
 
@@ -114,5 +113,3 @@ extern const char *const formats_text[];   /* text, json */
 extern const char *const formats_page[];   /* text, json, html */
 extern const char *const formats_json[];   /* json */
 extern const char *const formats_report[]; /* markdown, csv, json, html */
-
-#endif

@@ -3,8 +3,7 @@
  * A file that gzip, xz, zstd or bzip2 has compressed is unpacked. Text in
  * UTF-16 or UTF-32 with a mark, as PowerShell writes it, becomes UTF-8.
  */
-#ifndef CONTROLLER_CLI_FILE_READER_H
-#define CONTROLLER_CLI_FILE_READER_H
+#pragma once
 
 #include "protocol/base/error.h"
 
@@ -26,5 +25,3 @@ void file_reader_filters(struct archive *archive);
 
 /* A file_reader_fn: appends to a struct buffer as much as its limit allows. */
 file_reader_fn file_reader_keep;
-
-#endif

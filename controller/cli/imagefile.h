@@ -5,8 +5,7 @@
  * hash of each entry, and a second time to send the blobs that the controller
  * lacks.
  */
-#ifndef CONTROLLER_CLI_IMAGEFILE_H
-#define CONTROLLER_CLI_IMAGEFILE_H
+#pragma once
 
 #include "controller/cli/blob_transfer.h"
 #include "protocol/blob/image_bundle.h"
@@ -35,5 +34,3 @@ int image_file_send_bundle(const struct image_file *file, struct client *client,
 int image_file_send(struct image_file *file, struct client *client,
 		    blob_transfer_progress_fn *progress, void *arg,
 		    struct error *err);
-
-#endif

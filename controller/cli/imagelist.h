@@ -6,8 +6,7 @@
  * Specification 1.0; Docker Image Specification 1.2, "Combined Image JSON +
  * Filesystem Changeset Format"; BuildKit, "Image attestation storage".
  */
-#ifndef CONTROLLER_CLI_IMAGELIST_H
-#define CONTROLLER_CLI_IMAGELIST_H
+#pragma once
 
 #include "protocol/blob/image_bundle.h"
 
@@ -57,5 +56,3 @@ image_file_entry_find(const struct image_file_entries *entries,
  */
 int image_list(const struct image_file_entries *entries,
 	       struct image_bundle *bundle, struct error *err);
-
-#endif

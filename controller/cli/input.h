@@ -1,7 +1,6 @@
 /* input.h - reads, checks and submits the sweep file of a command.
  */
-#ifndef CONTROLLER_CLI_INPUT_H
-#define CONTROLLER_CLI_INPUT_H
+#pragma once
 
 #include "controller/cli/logins.h"
 #include "controller/sweep/sweep.h"
@@ -53,5 +52,3 @@ int input_submit(const struct input *input, struct cli *cli,
 
 /* 32 random hex digits. */
 void token_make(char token[33]);
-
-#endif

@@ -6,8 +6,7 @@
  * included, because only the engine knows the registries of base images. The
  * logins are sealed for the controller (protocol/registry/login.h).
  */
-#ifndef CONTROLLER_CLI_LOGINS_H
-#define CONTROLLER_CLI_LOGINS_H
+#pragma once
 
 #include "controller/cli/cli.h"
 #include "controller/sweep/sweep.h"
@@ -39,5 +38,3 @@ int logins_collect_images(struct cli *cli, struct client *client,
 
 /* The file of --registry-auth, or its default. EINVAL: HOME is not set. */
 int logins_file(const struct cli *cli, char path[PATH_MAX], struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* notify.h - tells a URL or a command what became of a sweep.
  */
-#ifndef CONTROLLER_CLI_NOTIFY_H
-#define CONTROLLER_CLI_NOTIFY_H
+#pragma once
 
 #include "controller/cli/cli.h"
 
@@ -31,5 +30,3 @@ void notify_send(struct cli *cli, const char *target, enum notice notice,
 	{ OPTION(options, "notify", 0, OPTION_TEXT, notify, "URL|COMMAND"), \
 	  .help = "tell it the end, the first failure, or a regression" }
 /* clang-format on */
-
-#endif

@@ -1,7 +1,6 @@
 /* secrets.h - reads the secrets of a sweep and seals them for the controller.
  */
-#ifndef CONTROLLER_CLI_SECRETS_H
-#define CONTROLLER_CLI_SECRETS_H
+#pragma once
 
 #include "controller/cli/logins.h"
 
@@ -20,5 +19,3 @@ int secrets_collect(struct cli *cli, struct client *client, struct sweep *sweep,
  */
 int secrets_collect_again(struct cli *cli, struct client *client, uint64_t id,
 			  struct logins *logins, struct error *err);
-
-#endif

@@ -12,8 +12,7 @@
  * controller_key is a public key or a file with one. Relative paths in the file
  * are relative to its folder.
  */
-#ifndef CONTROLLER_CLI_SETTINGS_H
-#define CONTROLLER_CLI_SETTINGS_H
+#pragma once
 
 #include "protocol/base/buffer.h"
 #include "protocol/config/option.h"
@@ -114,5 +113,3 @@ int settings_program(const struct environment *environment, const char *name,
  * text says why it cannot be read.
  */
 int read_input(const char *name, struct buffer *out, struct error *err);
-
-#endif

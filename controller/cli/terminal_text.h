@@ -6,8 +6,7 @@
  * Other control characters become ^X; invalid UTF-8, C1 controls and characters
  * that change the text direction become '?'.
  */
-#ifndef CONTROLLER_CLI_TERMINAL_TEXT_H
-#define CONTROLLER_CLI_TERMINAL_TEXT_H
+#pragma once
 
 #include "protocol/base/utf8.h"
 
@@ -27,5 +26,3 @@ void terminal_text_write(struct terminal_text *text, FILE *out,
 
 /* Print the held bytes: the stream ends, or another one continues. */
 void terminal_text_end(struct terminal_text *text, FILE *out);
-
-#endif

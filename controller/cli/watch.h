@@ -3,8 +3,7 @@
  * If cli->err and standard input are a terminal in the foreground, it shows
  * watch_screen.h. Else it prints one line per change of a job's state.
  */
-#ifndef CONTROLLER_CLI_WATCH_H
-#define CONTROLLER_CLI_WATCH_H
+#pragma once
 
 #include "controller/cli/cli.h"
 
@@ -62,5 +61,3 @@ struct sweep_end watch_end(const struct watch *watch);
  */
 int sweep_end_tell(struct cli *cli, const struct sweep_end *end,
 		   const char *notify);
-
-#endif

@@ -1,8 +1,7 @@
 /* watch_screen.h - shows a sweep on the whole terminal: its jobs, the details
  * and last output of the selected one; keys select, cancel and leave.
  */
-#ifndef CONTROLLER_CLI_WATCH_SCREEN_H
-#define CONTROLLER_CLI_WATCH_SCREEN_H
+#pragma once
 
 #include "controller/cli/cli.h"
 #include "controller/cli/watched.h"
@@ -26,5 +25,3 @@ void watch_screen_draw(struct watch_screen *view);
 
 /* Show a message in the last line, until the next message. */
 void watch_screen_say(struct watch_screen *view, const char *words);
-
-#endif

@@ -1,8 +1,7 @@
 /* watched.h - the jobs of a followed sweep: their states, order and remaining
  * time.
  */
-#ifndef CONTROLLER_CLI_WATCHED_H
-#define CONTROLLER_CLI_WATCHED_H
+#pragma once
 
 #include "protocol/message/reply_jobs.h"
 #include "protocol/message/state.h"
@@ -38,5 +37,3 @@ int watched_by_place(const void *a, const void *b);
  * unknown cell.
  */
 int64_t watched_time_left(const struct watched_sweep *sweep, int64_t now_ms);
-
-#endif

@@ -1,8 +1,7 @@
 /* workspace.h - packs the workspaces of a sweep and sends them to the
  * controller.
  */
-#ifndef CONTROLLER_CLI_WORKSPACE_H
-#define CONTROLLER_CLI_WORKSPACE_H
+#pragma once
 
 #include "controller/cli/cli.h"
 #include "controller/sweep/sweep.h"
@@ -33,5 +32,3 @@ int workspaces_send(struct sweep *sweep, const char *file, struct cli *cli,
 /* The local folder of a workspace; its path is relative to the sweep file. */
 int workspace_folder(const struct sweep *sweep, size_t index, const char *file,
 		     char folder[PATH_MAX], struct error *err);
-
-#endif

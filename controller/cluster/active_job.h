@@ -4,8 +4,7 @@
  * through these functions. A function that changes something names the one
  * module that may call it.
  */
-#ifndef CONTROLLER_CLUSTER_ACTIVE_JOB_H
-#define CONTROLLER_CLUSTER_ACTIVE_JOB_H
+#pragma once
 
 #include "controller/cluster/lifecycle.h"
 #include "controller/scheduler/scheduler.h"
@@ -131,5 +130,3 @@ struct gang *gang_next(const struct gang *gang);
 /* This task, if it is on the node and of the job's present attempt, or NULL. */
 struct task *task_find(const struct job_table *table, const struct node *node,
 		       uint64_t job, uint32_t attempt, uint32_t rank);
-
-#endif

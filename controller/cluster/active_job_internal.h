@@ -3,8 +3,7 @@
  * Only controller/jobs includes it. A comment names the owner of a field that
  * belongs to another module, which uses it through active_job.h.
  */
-#ifndef CONTROLLER_CLUSTER_ACTIVE_JOB_INTERNAL_H
-#define CONTROLLER_CLUSTER_ACTIVE_JOB_INTERNAL_H
+#pragma once
 
 #include "controller/cluster/active_job.h"
 #include "protocol/message/rate.h"
@@ -153,5 +152,3 @@ void job_clear_failure(struct job *job);
 
 /* Forget the files that a task collected. */
 void task_drop_files(struct task *task);
-
-#endif

@@ -3,8 +3,7 @@
  * A client that follows one job's output is not woken by another job's output.
  * A client that waits for events is not woken by output at all.
  */
-#ifndef CONTROLLER_CLUSTER_CHANGES_H
-#define CONTROLLER_CLUSTER_CHANGES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ uint64_t changes_progress(struct changes *changes);
 bool changes_any(const struct changes *changes);
 bool changes_of_job(const struct changes *changes, uint64_t job);
 void changes_clear(struct changes *changes);
-
-#endif

@@ -11,8 +11,7 @@
  * commits them at the end of the turn, and reads see committed rows. So the
  * simulator runs the real store, on a disk that fails.
  */
-#ifndef CONTROLLER_CLUSTER_EFFECTS_H
-#define CONTROLLER_CLUSTER_EFFECTS_H
+#pragma once
 
 #include "controller/cluster/lifecycle.h"
 #include "protocol/message/message.h"
@@ -89,5 +88,3 @@ static inline int64_t effects_mono_ms(const struct job_effects *effects)
 {
 	return effects->mono_ms(effects->arg);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* lifecycle.h - the state of a job after each event: a pure table.
  */
-#ifndef CONTROLLER_CLUSTER_LIFECYCLE_H
-#define CONTROLLER_CLUSTER_LIFECYCLE_H
+#pragma once
 
 #include "protocol/message/state.h"
 
@@ -34,5 +33,3 @@ enum job_state job_next(enum job_state state, enum job_event event);
 
 /* "alloc" ...; NULL when out of range. */
 const char *job_event_name(enum job_event event);
-
-#endif

@@ -1,8 +1,7 @@
 /* image_progress.h - the progress of images on their way to nodes, for tasks
  * and for operations.
  */
-#ifndef CONTROLLER_IMAGES_IMAGE_PROGRESS_H
-#define CONTROLLER_IMAGES_IMAGE_PROGRESS_H
+#pragma once
 
 #include "controller/cluster/active_job.h"
 #include "protocol/message/reply_jobs.h"
@@ -50,5 +49,3 @@ int image_progress_add_sum(const struct gang *gang, int64_t now_ms,
 
 /* Has a transfer stalled? Then watchers are updated about its duration. */
 bool image_progress_stalled(const struct job_table *table, int64_t now_ms);
-
-#endif

@@ -7,8 +7,7 @@
  * node gets the logins for its image and all secrets, opened and sealed for
  * that node.
  */
-#ifndef CONTROLLER_IMAGES_LOGINS_H
-#define CONTROLLER_IMAGES_LOGINS_H
+#pragma once
 
 #include "protocol/message/message.h"
 
@@ -72,5 +71,3 @@ void logins_ended(struct sweep_logins *kept, uint64_t sweep);
  * a commit.
  */
 void logins_settle(struct sweep_logins *kept);
-
-#endif

@@ -4,8 +4,7 @@
  * operations.c decides when a node gets the operation, and when it has ended;
  * it reads the fields.
  */
-#ifndef CONTROLLER_IMAGES_OPERATION_H
-#define CONTROLLER_IMAGES_OPERATION_H
+#pragma once
 
 #include "protocol/blob/image_bundle.h"
 #include "protocol/message/message.h"
@@ -86,5 +85,3 @@ void operation_report(struct operation *operation,
 int operation_describe(const struct operation *operation,
 		       const struct message_query *query, int64_t now_ms,
 		       struct image_operation_info *to, struct error *err);
-
-#endif

@@ -7,8 +7,7 @@
  * fails at once on a node that is away when it begins. To save, one node after
  * another is asked until one has the image, which is fetched from there.
  */
-#ifndef CONTROLLER_IMAGES_OPERATIONS_H
-#define CONTROLLER_IMAGES_OPERATIONS_H
+#pragma once
 
 #include "controller/blobs/artifact_fetch.h"
 #include "controller/cluster/changes.h"
@@ -74,5 +73,3 @@ bool operations_need(const struct operations *operations,
 
 /* Every half second. */
 void operations_tick(struct operations *operations);
-
-#endif

@@ -15,8 +15,7 @@
  * engines find. An image that is named by digest or id is not resolved. A built
  * image is identified by the hash of its files, and nobody waits.
  */
-#ifndef CONTROLLER_IMAGES_SWEEP_IMAGE_H
-#define CONTROLLER_IMAGES_SWEEP_IMAGE_H
+#pragma once
 
 #include "controller/cluster/active_job.h"
 
@@ -83,5 +82,3 @@ enum image_learnt sweep_image_learn(struct sweep_images *images,
 
 /* The job ends: another one may resolve the name. */
 void sweep_image_release(const struct job *job);
-
-#endif

@@ -8,8 +8,7 @@
  * is none (JOB_EVENT_ENOUGH). So a killed controller has stored both or
  * neither.
  */
-#ifndef CONTROLLER_JOBS_ADAPTIVE_REPEATS_H
-#define CONTROLLER_JOBS_ADAPTIVE_REPEATS_H
+#pragma once
 
 #include "controller/jobs/repeats.h"
 
@@ -23,5 +22,3 @@ int adaptive_repeats_resume(struct jobs *jobs, uint64_t sweep,
 
 /* Check the cells whose repeats have ended; before the commit. */
 void adaptive_repeats_settle(struct jobs *jobs);
-
-#endif

@@ -1,7 +1,6 @@
 /* allocation.h - the nodes and devices of a job, as the store keeps them.
  */
-#ifndef CONTROLLER_JOBS_ALLOCATION_H
-#define CONTROLLER_JOBS_ALLOCATION_H
+#pragma once
 
 #include "protocol/message/codec.h"
 
@@ -24,5 +23,3 @@ int allocation_read(const char *text, struct job_allocation *to,
 		    struct error *err);
 
 uint64_t allocation_devices(const struct allocated_task *task);
-
-#endif

@@ -10,8 +10,7 @@
  * What a job tried is not stored: after a restart of the controller it may lose
  * another attempt on the same node, within its retries.
  */
-#ifndef CONTROLLER_JOBS_BLAME_H
-#define CONTROLLER_JOBS_BLAME_H
+#pragma once
 
 #include "controller/cluster/active_job.h"
 
@@ -37,5 +36,3 @@ int64_t blame_waits_until(const struct job *job);
 const struct node *blame_last(const struct job *job);
 /* A person tries the job again. */
 void blame_forget(struct job *job);
-
-#endif

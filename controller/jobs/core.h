@@ -2,8 +2,7 @@
  *
  * A comment names the one module that changes a field.
  */
-#ifndef CONTROLLER_JOBS_CORE_H
-#define CONTROLLER_JOBS_CORE_H
+#pragma once
 
 #include "controller/cluster/effects.h"
 #include "controller/cluster/active_job_internal.h"
@@ -66,5 +65,3 @@ struct jobs {
 	/* node_commands.c */
 	size_t waiting; /* tasks with `waits` */
 };
-
-#endif

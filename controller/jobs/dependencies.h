@@ -17,8 +17,7 @@
  * Cost: a few memory accesses when a job is held and when it is released, and
  * one read of the store for each job that it depends on.
  */
-#ifndef CONTROLLER_JOBS_DEPENDENCIES_H
-#define CONTROLLER_JOBS_DEPENDENCIES_H
+#pragma once
 
 #include "controller/cluster/active_job.h"
 
@@ -66,5 +65,3 @@ void dependencies_clear(struct job *job);
  * neither.
  */
 bool dependencies_waits(const struct job *job, char *text, size_t size);
-
-#endif

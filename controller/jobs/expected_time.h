@@ -1,7 +1,6 @@
 /* expected_time.h - the expected duration of a job, from similar jobs.
  */
-#ifndef CONTROLLER_JOBS_EXPECTED_TIME_H
-#define CONTROLLER_JOBS_EXPECTED_TIME_H
+#pragma once
 
 #include "controller/cluster/active_job.h"
 
@@ -22,5 +21,3 @@ int64_t expected_time(const struct job *job);
  */
 bool expected_late(const struct job *job, const struct slot *slots,
 		   size_t count, char *text, size_t size);
-
-#endif

@@ -12,8 +12,7 @@
  * failures are counted from the store, and a sweep of which a job completed is
  * not judged by its first jobs.
  */
-#ifndef CONTROLLER_JOBS_FAILURE_BUDGET_H
-#define CONTROLLER_JOBS_FAILURE_BUDGET_H
+#pragma once
 
 #include "controller/cluster/active_job.h"
 
@@ -56,5 +55,3 @@ bool failure_budget_holds(const struct job *job);
 /* A paused sweep is not paused any more; its queued jobs must be queued again.
  */
 int failure_budget_resume(struct jobs *jobs, uint64_t sweep, struct error *err);
-
-#endif

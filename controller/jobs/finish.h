@@ -1,6 +1,5 @@
 /* finish.h - finishes a job whose output is complete. */
-#ifndef CONTROLLER_JOBS_FINISH_H
-#define CONTROLLER_JOBS_FINISH_H
+#pragma once
 
 #include "controller/cluster/active_job.h"
 
@@ -14,5 +13,3 @@ void job_finish(struct job *job);
 /* The task's node has discarded it. A final job is freed with its last task. */
 void job_drop_discarded(struct task *task);
 void job_forget_removed(struct job *job);
-
-#endif

@@ -5,8 +5,7 @@
  * ends the gang. A job is final when the output of every task is here; then its
  * nodes are told to discard containers and spools.
  */
-#ifndef CONTROLLER_JOBS_GANG_H
-#define CONTROLLER_JOBS_GANG_H
+#pragma once
 
 #include "controller/cluster/active_job.h"
 #include "protocol/message/state.h"
@@ -42,5 +41,3 @@ void gang_extend_deadlines(struct jobs *jobs);
 
 /* After a restart: jobs that run have their time limit again. */
 void gang_resume(struct job *job);
-
-#endif

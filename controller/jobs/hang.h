@@ -13,8 +13,7 @@
  * after half of the time to hang if that is less. Its nodes observe its
  * processes then, and once more before it is ended.
  */
-#ifndef CONTROLLER_JOBS_HANG_H
-#define CONTROLLER_JOBS_HANG_H
+#pragma once
 
 #include "controller/cluster/active_job.h"
 
@@ -43,5 +42,3 @@ bool hang_suspected(const struct gang *gang);
  * 0.
  */
 uint64_t hang_step_age(const struct gang *gang);
-
-#endif

@@ -1,7 +1,6 @@
 /* hang_evidence.h - what the nodes observed of a job that hangs.
  */
-#ifndef CONTROLLER_JOBS_HANG_EVIDENCE_H
-#define CONTROLLER_JOBS_HANG_EVIDENCE_H
+#pragma once
 
 #include "controller/cluster/active_job.h"
 #include "controller/jobs/job_reason.h"
@@ -16,5 +15,3 @@ bool evidence_writes(const struct gang *gang, uint64_t first, uint64_t last);
  * output of its ranks. False: there is no evidence.
  */
 bool evidence_reason(const struct job *job, struct reason *reason);
-
-#endif

@@ -1,7 +1,6 @@
 /* homogeneity.h - compares the nodes of a gang, and collects their warnings.
  */
-#ifndef CONTROLLER_JOBS_HOMOGENEITY_H
-#define CONTROLLER_JOBS_HOMOGENEITY_H
+#pragma once
 
 #include "controller/cluster/active_job.h"
 #include "protocol/message/result.h"
@@ -23,5 +22,3 @@ bool gang_alike(const struct gang *gang, char *text, size_t size,
  */
 int gang_warnings(const struct gang *gang, struct remark **list, size_t *count,
 		  struct error *err);
-
-#endif

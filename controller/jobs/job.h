@@ -1,7 +1,6 @@
 /* job.h - the life of a job: submitted, loaded, changed by events, freed.
  */
-#ifndef CONTROLLER_JOBS_JOB_H
-#define CONTROLLER_JOBS_JOB_H
+#pragma once
 
 #include "controller/cluster/active_job.h"
 
@@ -68,5 +67,3 @@ void task_drop_spec(struct task_spec *spec);
 /* Free a job that is final and whose tasks are discarded. */
 void job_forget(struct job *job);
 void job_free_all(struct jobs *jobs);
-
-#endif

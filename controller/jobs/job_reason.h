@@ -4,8 +4,7 @@
  * It reads only the last REASON_BYTES of the output, so that it does not block
  * the controller's loop.
  */
-#ifndef CONTROLLER_JOBS_JOB_REASON_H
-#define CONTROLLER_JOBS_JOB_REASON_H
+#pragma once
 
 #include "controller/causes/causes.h"
 #include "controller/cluster/effects.h"
@@ -80,5 +79,3 @@ bool job_reason_gave_up(struct failure_patterns *patterns,
  * nothing to add.
  */
 char *job_reason_sentence(const char *how, const struct reason *reason);
-
-#endif

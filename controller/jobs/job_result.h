@@ -1,7 +1,6 @@
 /* job_result.h - the stored result of a job that has ended.
  */
-#ifndef CONTROLLER_JOBS_JOB_RESULT_H
-#define CONTROLLER_JOBS_JOB_RESULT_H
+#pragma once
 
 #include "controller/cluster/active_job.h"
 
@@ -11,5 +10,3 @@
  * steps.
  */
 int job_result_store(struct job *job, struct error *err);
-
-#endif

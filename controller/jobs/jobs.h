@@ -8,8 +8,7 @@
  * everything that was sent to anyone is in the store, whenever the process is
  * killed.
  */
-#ifndef CONTROLLER_JOBS_JOBS_H
-#define CONTROLLER_JOBS_JOBS_H
+#pragma once
 
 #include "controller/cluster/active_job.h"
 #include "controller/cluster/effects.h"
@@ -113,5 +112,3 @@ void jobs_check_files(struct jobs *jobs);
 void jobs_drain(struct jobs *jobs);
 /* Is no job active, and has no node anything left to discard? */
 bool jobs_idle(const struct jobs *jobs);
-
-#endif

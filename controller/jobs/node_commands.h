@@ -3,8 +3,7 @@
  * Commands wait in the wire's queue until the commit of the turn. A node that
  * is not connected gets none; it gets what applies when it reports.
  */
-#ifndef CONTROLLER_JOBS_NODE_COMMANDS_H
-#define CONTROLLER_JOBS_NODE_COMMANDS_H
+#pragma once
 
 #include "controller/cluster/active_job.h"
 
@@ -29,5 +28,3 @@ uint64_t node_commands_look(struct gang *gang, bool stops);
 /* Also for tasks whose job is not active any more. */
 void node_command_discard(struct jobs *jobs, struct node *node,
 			  const struct message_discard *discard);
-
-#endif

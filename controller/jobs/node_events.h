@@ -1,8 +1,7 @@
 /* node_events.h - handles what nodes report of their tasks, and nodes that
  * are lost.
  */
-#ifndef CONTROLLER_JOBS_NODE_EVENTS_H
-#define CONTROLLER_JOBS_NODE_EVENTS_H
+#pragma once
 
 #include "controller/cluster/active_job.h"
 
@@ -55,5 +54,3 @@ void node_event_engine(struct jobs *jobs, struct node *node);
 void node_event_lost(struct jobs *jobs, struct node *node, const char *why);
 /* The node's session has ended; its tasks stay until it is lost. */
 void node_event_gone(struct jobs *jobs, struct node *node);
-
-#endif

@@ -4,8 +4,7 @@
  * Of the facts that nodes state, those that are no texts, or long ones, are
  * only in the environment.
  */
-#ifndef CONTROLLER_JOBS_PROVENANCE_H
-#define CONTROLLER_JOBS_PROVENANCE_H
+#pragma once
 
 #include "controller/cluster/active_job.h"
 #include "protocol/message/result.h"
@@ -19,5 +18,3 @@ int provenance_fill(const struct job *job, struct provenance *to, char **shared,
 
 /* Does any of the job's nodes report simulated devices? */
 bool provenance_simulated(const struct gang *gang);
-
-#endif

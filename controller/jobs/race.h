@@ -9,8 +9,7 @@
  * as these nodes can take jobs: devices of one model differ by more than
  * layouts.
  */
-#ifndef CONTROLLER_JOBS_RACE_H
-#define CONTROLLER_JOBS_RACE_H
+#pragma once
 
 #include "controller/cluster/active_job.h"
 
@@ -26,5 +25,3 @@ void race_settle(struct jobs *jobs);
 #define RACE_PROGRESS_MAX 1000
 void race_progress(const struct jobs *jobs, uint64_t sweep, char *text,
 		   size_t size);
-
-#endif

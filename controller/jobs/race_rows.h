@@ -6,8 +6,7 @@
  * the sweep joins, and kept up from then on, because reads do not see rows that
  * are not committed.
  */
-#ifndef CONTROLLER_JOBS_RACE_ROWS_H
-#define CONTROLLER_JOBS_RACE_ROWS_H
+#pragma once
 
 #include "controller/cluster/active_job.h"
 #include "controller/race/race_rules.h"
@@ -110,5 +109,3 @@ void race_free_all(struct jobs *jobs);
  * was ended early, or ran out of device memory.
  */
 bool race_accepts(const struct job *job);
-
-#endif

@@ -4,8 +4,7 @@
  * failed repeat has no rate, but counts. A cell is not repeated any more when
  * none of its repeats completed, or one was cancelled or skipped.
  */
-#ifndef CONTROLLER_JOBS_REPEATS_H
-#define CONTROLLER_JOBS_REPEATS_H
+#pragma once
 
 #include "controller/cluster/active_job.h"
 #include "protocol/message/result.h"
@@ -62,5 +61,3 @@ void repeats_undo(struct jobs *jobs, uint64_t sweep, uint64_t cell_index);
 /* The job is being freed. */
 void repeats_leave(struct job *job);
 void repeats_free_all(struct jobs *jobs);
-
-#endif

@@ -1,7 +1,6 @@
 /* unschedulable.h - explains why a queued job cannot run on the known nodes.
  */
-#ifndef CONTROLLER_JOBS_UNSCHEDULABLE_H
-#define CONTROLLER_JOBS_UNSCHEDULABLE_H
+#pragma once
 
 #include "controller/scheduler/scheduler.h"
 
@@ -16,5 +15,3 @@ enum unschedulable {
 enum unschedulable unschedulable_of(const struct slot *slots, size_t count,
 				    const struct shape *shape, char *text,
 				    size_t size);
-
-#endif

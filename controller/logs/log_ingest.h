@@ -1,8 +1,7 @@
 /* log_ingest.h - receives the output of jobs and appends it to the log
  * store.
  */
-#ifndef CONTROLLER_LOGS_LOG_INGEST_H
-#define CONTROLLER_LOGS_LOG_INGEST_H
+#pragma once
 
 #include "controller/cluster/active_job.h"
 #include "controller/cluster/effects.h"
@@ -43,5 +42,3 @@ void log_ingest_tell_lengths(struct log_ingest *ingest,
 /* Is all output of an ended task here? */
 bool log_ingest_complete(const struct log_ingest *ingest,
 			 const struct task *task);
-
-#endif

@@ -7,8 +7,7 @@
  * at once; then the rows are removed. The files of rows that are left when the
  * controller starts are written again.
  */
-#ifndef CONTROLLER_LOGS_LOG_JOURNAL_H
-#define CONTROLLER_LOGS_LOG_JOURNAL_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -35,5 +34,3 @@ OWNED_POINTER(struct log_journal, log_journal_free)
  */
 int log_journal_sync(struct log_journal *journal, uint64_t job,
 		     uint32_t attempt, struct error *err);
-
-#endif

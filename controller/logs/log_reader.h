@@ -3,8 +3,7 @@
  * It reads the stored files, never messages: after a restart it reads the same
  * bytes again and gets the same metrics.
  */
-#ifndef CONTROLLER_LOGS_LOG_READER_H
-#define CONTROLLER_LOGS_LOG_READER_H
+#pragma once
 
 #include "controller/cluster/active_job.h"
 #include "controller/cluster/effects.h"
@@ -89,5 +88,3 @@ const struct extract *log_reader_extract(const struct gang *gang);
 const char *log_reader_stream(const struct gang *gang, size_t number);
 size_t log_reader_given_up(const struct gang *gang); /* followed files */
 const struct samplings *log_reader_samplings(const struct gang *gang);
-
-#endif

@@ -4,8 +4,7 @@
  * formats, again and again as it grows (format_choice.h). The format that fits
  * then reads the stream from its first byte on.
  */
-#ifndef CONTROLLER_LOGS_LOG_READING_H
-#define CONTROLLER_LOGS_LOG_READING_H
+#pragma once
 
 #include "controller/catalog/catalog.h"
 #include "controller/cluster/effects.h"
@@ -86,5 +85,3 @@ const struct framework *log_reading_format(const struct log_reading *reading);
 bool log_reading_tied(const struct log_reading *reading);
 size_t log_reading_likely(const struct log_reading *reading,
 			  const char (**lines)[LIKELY_LINE_BYTES]);
-
-#endif

@@ -13,8 +13,7 @@
  * (two descriptors each); the least recently used is closed first. The store
  * must be the only writer of its folder.
  */
-#ifndef CONTROLLER_LOGS_LOG_STORE_H
-#define CONTROLLER_LOGS_LOG_STORE_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -101,5 +100,3 @@ int log_store_usage(struct log_store *store, uint64_t job, uint32_t attempt,
 
 /* Close the files of an attempt that has ended; it may be used again. */
 void log_store_close(struct log_store *store, uint64_t job, uint32_t attempt);
-
-#endif

@@ -1,8 +1,7 @@
 /* log_store_internal.h - the fields of the log store: log_store.c writes and
  * reads streams, log_files.c handles whole attempts.
  */
-#ifndef CONTROLLER_LOGS_LOG_STORE_INTERNAL_H
-#define CONTROLLER_LOGS_LOG_STORE_INTERNAL_H
+#pragma once
 
 #include "controller/logs/log_store.h"
 #include "protocol/base/strings.h"
@@ -86,5 +85,3 @@ int log_names(const struct log_store *store, uint64_t job, uint32_t attempt,
 /* log_store_remove(), once the streams of the attempt are closed. */
 int log_files_remove(struct log_store *store, uint64_t job, uint32_t attempt,
 		     int64_t until_ms, uint64_t *freed, struct error *err);
-
-#endif

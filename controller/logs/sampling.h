@@ -3,8 +3,7 @@
  * It reads the stored files, never messages: after a restart the same bytes
  * give the same figures.
  */
-#ifndef CONTROLLER_LOGS_SAMPLING_H
-#define CONTROLLER_LOGS_SAMPLING_H
+#pragma once
 
 #include "controller/cluster/effects.h"
 
@@ -36,5 +35,3 @@ bool samplings_done(const struct samplings *samplings);
  */
 const struct usage **samplings_list(const struct samplings *samplings,
 				    struct error *err);
-
-#endif

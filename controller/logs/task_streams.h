@@ -3,8 +3,7 @@
  * Each process has one, "rank-17". There may also be the output of the image
  * build, the node's samples and evidence, followed files and an index of these.
  */
-#ifndef CONTROLLER_LOGS_TASK_STREAMS_H
-#define CONTROLLER_LOGS_TASK_STREAMS_H
+#pragma once
 
 #include "controller/cluster/active_job.h"
 
@@ -26,5 +25,3 @@ bool task_stream_is_output(const struct task *task, const char *stream);
 
 /* May the task have a stream of this name? */
 bool task_stream_expected(const struct task *task, const char *stream);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * Pure: adding a node and telling it looks at its facts only.
  */
-#ifndef CONTROLLER_NODES_DRIFT_H
-#define CONTROLLER_NODES_DRIFT_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -34,5 +33,3 @@ int drift_add(struct drift *drift, const cJSON *facts, struct error *err);
 /* Append a sentence for each difference of a node that was added. ENOMEM. */
 int drift_tell(const struct drift *drift, const cJSON *facts,
 	       struct strings *to, struct error *err);
-
-#endif

@@ -15,8 +15,7 @@
  *
  * Pure: events in, scores out.
  */
-#ifndef CONTROLLER_NODES_LEMONS_H
-#define CONTROLLER_NODES_LEMONS_H
+#pragma once
 
 #include "controller/store/store.h"
 #include "protocol/message/reply_nodes.h"
@@ -45,5 +44,3 @@ uint64_t lemons_seen(const struct lemons *lemons);
 int lemons_of(const struct lemons *lemons, const char *node, size_t nodes,
 	      bool slow, int64_t now_ms, struct node_lemon *to,
 	      struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* node.h - the registry of nodes: sessions, devices, drains and labels.
  */
-#ifndef CONTROLLER_NODES_NODE_H
-#define CONTROLLER_NODES_NODE_H
+#pragma once
 
 #include "controller/cluster/effects.h"
 #include "controller/cluster/changes.h"
@@ -179,5 +178,3 @@ void node_drop_discards(struct nodes *nodes, struct node *node);
 
 /* "up", "joining", "down". */
 const char *node_state(const struct node *node);
-
-#endif

@@ -13,8 +13,7 @@
  * Pure: no clock, no store. Times are of the wall clock; where that was set
  * back, a pause is over.
  */
-#ifndef CONTROLLER_NODES_NODE_HEALTH_H
-#define CONTROLLER_NODES_NODE_HEALTH_H
+#pragma once
 
 #include "protocol/message/reply_nodes.h"
 #include "protocol/message/state.h"
@@ -40,5 +39,3 @@ bool node_health_succeed(struct node_health *health, bool ended);
 /* All that is counted. */
 uint64_t node_health_failures(const struct node_health *health);
 bool node_health_pauses(const struct node_health *health, int64_t now_ms);
-
-#endif

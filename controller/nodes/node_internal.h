@@ -4,8 +4,7 @@
  * node.c has the registry, node_settings.c drains, labels and stored rows, and
  * node_devices.c the devices.
  */
-#ifndef CONTROLLER_NODES_NODE_INTERNAL_H
-#define CONTROLLER_NODES_NODE_INTERNAL_H
+#pragma once
 
 #include "controller/nodes/node.h"
 
@@ -70,5 +69,3 @@ void node_devices_load(struct node *node, const cJSON *json);
 
 /* Update the scheduler's view of the node's devices. */
 void node_devices_show(const struct node *node, struct slot *slot);
-
-#endif

@@ -3,8 +3,7 @@
  * The stamps of docker logs -t, CRI, kubectl --prefix, journald and syslog,
  * dates, and the labels of torchrun, Ray, MPI, Horovod, srun and pdsh.
  */
-#ifndef CONTROLLER_PREFIXES_LINE_PREFIX_H
-#define CONTROLLER_PREFIXES_LINE_PREFIX_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -81,5 +80,3 @@ bool log_prefix_shown(const struct log_prefix *prefix, bool ended);
 /* The size of the prefix of a line, once it is shown; 0: it has none. */
 size_t log_prefix_size(const struct log_prefix *prefix, const char *text,
 		       size_t size, struct line_origin *origin);
-
-#endif

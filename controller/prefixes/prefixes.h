@@ -10,8 +10,7 @@
  * A log without them passes through unchanged, in pieces of any size; a prefix
  * costs a call. The result does not depend on the pieces that come in.
  */
-#ifndef CONTROLLER_PREFIXES_PREFIXES_H
-#define CONTROLLER_PREFIXES_PREFIXES_H
+#pragma once
 
 #include "controller/prefixes/line_prefix.h"
 #include "protocol/base/buffer.h"
@@ -48,5 +47,3 @@ int prefixes_finish(struct prefixes *prefixes);
 /* Append a whole text without its prefixes to a buffer. E2BIG, ENOMEM. */
 int prefixes_remove(const char *text, size_t size, struct buffer *to,
 		    struct error *err);
-
-#endif

@@ -36,8 +36,7 @@
  * decision is made again from the rows that it had. So a controller that was
  * killed goes on where it was.
  */
-#ifndef CONTROLLER_RACE_RACE_RULES_H
-#define CONTROLLER_RACE_RACE_RULES_H
+#pragma once
 
 #include "protocol/base/error.h"
 
@@ -156,5 +155,3 @@ bool race_needs_more(const struct race_needs *a, const struct race_needs *b);
 
 /* The device seconds of all that has run. */
 double race_spent(const struct race_cell *cells, size_t count);
-
-#endif

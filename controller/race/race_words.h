@@ -1,7 +1,6 @@
 /* race_words.h - races in the specs of jobs, and in sentences.
  */
-#ifndef CONTROLLER_RACE_RACE_WORDS_H
-#define CONTROLLER_RACE_RACE_WORDS_H
+#pragma once
 
 #include "controller/race/race_rules.h"
 #include "protocol/message/rate.h"
@@ -58,5 +57,3 @@ void race_say_pruned(uint64_t job, const struct race_cell *because,
 void race_say_verdict(const struct race_rules *rules,
 		      const struct race_judgement *verdict, uint64_t winner,
 		      uint32_t micro, char *text, size_t size);
-
-#endif

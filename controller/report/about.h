@@ -1,7 +1,6 @@
 /* about.h - the facts of a sweep that a report shows beside its rows.
  */
-#ifndef CONTROLLER_REPORT_ABOUT_H
-#define CONTROLLER_REPORT_ABOUT_H
+#pragma once
 
 #include "controller/results/language.h"
 
@@ -28,5 +27,3 @@ struct report_about {
 	const char *baseline_cell;
 	const char *baseline_name; /* as it was given */
 };
-
-#endif

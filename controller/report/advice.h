@@ -1,8 +1,7 @@
 /* advice.h - advises what to do about a failure: by what its text tells, else
  * by its class.
  */
-#ifndef CONTROLLER_REPORT_ADVICE_H
-#define CONTROLLER_REPORT_ADVICE_H
+#pragma once
 
 #include "controller/results/language.h"
 #include "protocol/message/state.h"
@@ -12,5 +11,3 @@
  */
 const char *failure_advice(enum failure failure, const char *text,
 			   enum language language);
-
-#endif

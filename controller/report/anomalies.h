@@ -15,12 +15,9 @@
  * Without MFU, cells of different models, chips, vendors or precisions are not
  * neighbours.
  */
-#ifndef CONTROLLER_REPORT_ANOMALIES_H
-#define CONTROLLER_REPORT_ANOMALIES_H
+#pragma once
 
 #include "controller/report/row.h"
 
 /* The result of an earlier call is replaced. ENOMEM. */
 int anomalies_add(struct report_rows *rows, struct error *err);
-
-#endif

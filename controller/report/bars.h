@@ -3,8 +3,7 @@
  * Colours are the CSS classes f0 .. f7 of the page, as in chart.h. All texts
  * are escaped.
  */
-#ifndef CONTROLLER_REPORT_BARS_H
-#define CONTROLLER_REPORT_BARS_H
+#pragma once
 
 #include "controller/report/labels.h"
 #include "controller/report/writer.h"
@@ -48,5 +47,3 @@ struct bar *bars_add(struct bars *bars, double value, size_t group);
 
 /* Append the chart. Fewer than two bars: append nothing. */
 void bars_svg(struct writer *to, const struct bars *bars);
-
-#endif

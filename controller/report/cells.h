@@ -6,8 +6,7 @@
  * is known, how many runs failed, and how the cell compares with the best one
  * or with a baseline.
  */
-#ifndef CONTROLLER_REPORT_CELLS_H
-#define CONTROLLER_REPORT_CELLS_H
+#pragma once
 
 #include "controller/report/about.h"
 #include "controller/report/means.h"
@@ -41,5 +40,3 @@ const char *cells_legend(const struct report_about *about,
 /* The cell's row of that name, or the first one that has all these words; NULL:
  * none.
  */
-
-#endif

@@ -4,8 +4,7 @@
  * they follow its light, dark and print styles. From the fifth on, lines are
  * also dashed. All texts are escaped.
  */
-#ifndef CONTROLLER_REPORT_CHART_H
-#define CONTROLLER_REPORT_CHART_H
+#pragma once
 
 #include "controller/report/writer.h"
 
@@ -39,5 +38,3 @@ bool chart_draws(const cJSON *points);
 /* Append the chart of the lines for which chart_draws(). None: append nothing.
  */
 void chart_svg(struct writer *to, const struct chart *chart);
-
-#endif

@@ -5,8 +5,7 @@
  * the mean with half its 95 % interval. The metrics of a
  * framework's rules are columns: those of `columns:`, else all.
  */
-#ifndef CONTROLLER_REPORT_COLUMNS_H
-#define CONTROLLER_REPORT_COLUMNS_H
+#pragma once
 
 #include "controller/report/figures.h"
 #include "controller/report/labels.h"
@@ -73,5 +72,3 @@ void columns_table(const struct columns *columns,
  */
 void columns_droppable(const struct columns *columns,
 		       const char *titles[2 * COLUMNS_MAX]);
-
-#endif

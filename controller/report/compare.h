@@ -2,8 +2,7 @@
  *
  * Cells are the same if their words are.
  */
-#ifndef CONTROLLER_REPORT_COMPARE_H
-#define CONTROLLER_REPORT_COMPARE_H
+#pragma once
 
 #include "controller/report/about.h"
 #include "controller/report/row.h"
@@ -116,5 +115,3 @@ bool compare_shared(const struct compare_cells *cells);
  */
 int align_rows(struct report_rows *rows, const cJSON *job_series,
 	       struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* facts.h - the head of a report: what was run, by whom, on what.
  */
-#ifndef CONTROLLER_REPORT_FACTS_H
-#define CONTROLLER_REPORT_FACTS_H
+#pragma once
 
 #include "controller/report/about.h"
 #include "controller/report/row.h"
@@ -16,5 +15,3 @@ typedef void put_fact_fn(struct writer *to, const char *name, const char *text);
 void facts_each(struct writer *to, const struct report_about *about,
 		const struct report_rows *rows, const struct report_rows *shown,
 		put_fact_fn *put);
-
-#endif

@@ -5,8 +5,7 @@
  * it. A new figure is a line of figures.c, what computes it, and its line in
  * regatta-protocol(7).
  */
-#ifndef CONTROLLER_REPORT_FIGURES_H
-#define CONTROLLER_REPORT_FIGURES_H
+#pragma once
 
 #include "controller/report/row.h"
 
@@ -150,5 +149,3 @@ struct datum figure_datum(const struct report_figure *figure,
 
 /* The state of a row is with its class of failure. */
 bool figure_is_state(const struct report_figure *figure);
-
-#endif

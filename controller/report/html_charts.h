@@ -2,8 +2,7 @@
  *
  * A chart with too few values is left out.
  */
-#ifndef CONTROLLER_REPORT_HTML_CHARTS_H
-#define CONTROLLER_REPORT_HTML_CHARTS_H
+#pragma once
 
 #include "controller/report/labels.h"
 #include "controller/report/writer.h"
@@ -17,5 +16,3 @@ void html_overview(struct writer *to, const struct report_rows *rows,
 
 /* The curves of one row: loss, rate, devices, processors. */
 void html_curves(struct writer *to, const struct report_row *row);
-
-#endif

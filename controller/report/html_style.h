@@ -1,7 +1,6 @@
 /* html_style.h - writes the head of a page with its styles (style.css).
  */
-#ifndef CONTROLLER_REPORT_HTML_STYLE_H
-#define CONTROLLER_REPORT_HTML_STYLE_H
+#pragma once
 
 #include "controller/report/writer.h"
 
@@ -9,5 +8,3 @@
  * tables (table.h). language: as in <html lang>.
  */
 void html_begin(struct writer *to, const char *language, const char *title);
-
-#endif

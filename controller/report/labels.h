@@ -7,8 +7,7 @@
  * the others are left out, as long as the names stay distinct; keys of
  * the subjects (figures.h) are never left out.
  */
-#ifndef CONTROLLER_REPORT_LABELS_H
-#define CONTROLLER_REPORT_LABELS_H
+#pragma once
 
 #include "controller/report/figures.h"
 
@@ -75,5 +74,3 @@ bool labels_hold(const char *cell, const char *words);
  */
 const char *labels_values(const struct report_rows *rows,
 			  const struct member *member, char text[LABEL_SIZE]);
-
-#endif

@@ -5,8 +5,7 @@
  * coordinates a value can be picked: a few lines of script then fade the cells
  * without it; without scripts they are a picture. All texts are escaped.
  */
-#ifndef CONTROLLER_REPORT_MAPS_H
-#define CONTROLLER_REPORT_MAPS_H
+#pragma once
 
 #include "controller/report/row.h"
 #include "controller/report/writer.h"
@@ -18,5 +17,3 @@
  */
 void maps_svg(struct writer *to, const struct report_rows *cells,
 	      enum rate_unit unit);
-
-#endif

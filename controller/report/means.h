@@ -4,8 +4,7 @@
  * does, whose degrees of freedom are rounded down, so that no difference is
  * claimed too early.
  */
-#ifndef CONTROLLER_REPORT_MEANS_H
-#define CONTROLLER_REPORT_MEANS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,5 +57,3 @@ uint64_t mean_runs(double cv, double difference);
  * deviation: of single values. 0: more than MEAN_RUNS_MAX.
  */
 uint64_t mean_runs_alone(double deviation, double margin);
-
-#endif

@@ -9,8 +9,7 @@
  * than its 95 % interval, away from the others, and three times as far as the
  * others are from each other. Of two nodes only the slower one can be.
  */
-#ifndef CONTROLLER_REPORT_NODE_RATES_H
-#define CONTROLLER_REPORT_NODE_RATES_H
+#pragma once
 
 #include "controller/report/row.h"
 #include "controller/report/table.h"
@@ -52,5 +51,3 @@ const char *node_rate_words(const struct node_rate *of,
  */
 int node_rates_table(const struct report_rows *rows, enum language language,
 		     struct table *table, struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* origins.h - writes the provenance of all rows: each value once.
  */
-#ifndef CONTROLLER_REPORT_ORIGINS_H
-#define CONTROLLER_REPORT_ORIGINS_H
+#pragma once
 
 #include "controller/report/row.h"
 #include "controller/report/writer.h"
@@ -12,5 +11,3 @@
  */
 void origins_html(struct writer *to, const struct report_rows *rows,
 		  const char *title);
-
-#endif

@@ -1,7 +1,6 @@
 /* races.h - what the races of a sweep found (controller/race/race_rules.h).
  */
-#ifndef CONTROLLER_REPORT_RACES_H
-#define CONTROLLER_REPORT_RACES_H
+#pragma once
 
 #include "controller/report/row.h"
 
@@ -32,5 +31,3 @@ int races_count_empty(const struct report_rows *runs, size_t *count,
  * heats. The caller deletes it; NULL: ENOMEM.
  */
 cJSON *races_json(const struct report_rows *runs);
-
-#endif

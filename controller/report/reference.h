@@ -17,8 +17,7 @@
  * values.config: the name of a configuration file, a variable of the sweep.
  * provenance.environment: the facts of the first node, and result.usage.
  */
-#ifndef CONTROLLER_REPORT_REFERENCE_H
-#define CONTROLLER_REPORT_REFERENCE_H
+#pragma once
 
 #include "controller/report/about.h"
 #include "controller/report/row.h"
@@ -37,5 +36,3 @@ int report_reference_html(const struct report_about *about,
 			  const struct report_rows *rows,
 			  enum language language, struct buffer *out,
 			  struct error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* reference_table.h - writes the performance table of the page of published
  * results.
  */
-#ifndef CONTROLLER_REPORT_REFERENCE_TABLE_H
-#define CONTROLLER_REPORT_REFERENCE_TABLE_H
+#pragma once
 
 #include "controller/report/figures.h"
 #include "controller/report/translations.h"
@@ -43,5 +42,3 @@ const char *chip_text(const struct report_row *row, char text[CHIP_TEXT]);
 
 /* The text; "/" if it is NULL or "". */
 const char *text_or_slash(const char *text);
-
-#endif

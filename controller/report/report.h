@@ -37,8 +37,7 @@
  * sentence. A result with a flag is marked, and the flag is explained below the
  * table.
  */
-#ifndef CONTROLLER_REPORT_REPORT_H
-#define CONTROLLER_REPORT_REPORT_H
+#pragma once
 
 #include "controller/report/about.h"
 #include "controller/report/row.h"
@@ -91,5 +90,3 @@ int report_csv(const struct report_about *about, const struct report_rows *rows,
 int report_json(const struct report_about *about,
 		const struct report_rows *rows, struct buffer *out,
 		struct error *err);
-
-#endif

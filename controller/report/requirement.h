@@ -14,8 +14,7 @@
  * lie on one side: else it cannot be told, and the verdict says how many runs
  * would be enough. A single run is judged by its value.
  */
-#ifndef CONTROLLER_REPORT_REQUIREMENT_H
-#define CONTROLLER_REPORT_REQUIREMENT_H
+#pragma once
 
 #include "controller/report/row.h"
 #include "protocol/base/buffer.h"
@@ -84,5 +83,3 @@ bool judgements_pass(const struct judgements *judgements);
  */
 int judgements_junit(const struct judgements *judgements, const char *name,
 		     struct buffer *out, struct error *err);
-
-#endif

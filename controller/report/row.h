@@ -5,8 +5,7 @@
  * The other members are filled where the rows are read; a schema writes all of
  * them, those of `info` first.
  */
-#ifndef CONTROLLER_REPORT_ROW_H
-#define CONTROLLER_REPORT_ROW_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -154,5 +153,3 @@ const char *row_about(const struct report_row *row, const char *name);
  */
 #define UTC_SIZE 24
 const char *utc_text(int64_t ms, char text[UTC_SIZE]);
-
-#endif

@@ -12,8 +12,7 @@
  *				24 h before each run
  *	recomputable		by this version, from kept logs of real devices
  */
-#ifndef CONTROLLER_REPORT_SEAL_H
-#define CONTROLLER_REPORT_SEAL_H
+#pragma once
 
 #include "controller/report/row.h"
 
@@ -28,5 +27,3 @@
 #define SEAL_TEXT 400
 bool seal_tell(const struct report_row *runs, size_t count,
 	       char text[SEAL_TEXT]);
-
-#endif

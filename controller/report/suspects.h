@@ -4,8 +4,7 @@
  * number that differs between its results, the cause shows the smallest and the
  * largest: "the 3 repeats differ by 5.2 to 18.1 %".
  */
-#ifndef CONTROLLER_REPORT_SUSPECTS_H
-#define CONTROLLER_REPORT_SUSPECTS_H
+#pragma once
 
 #include "controller/report/row.h"
 #include "controller/results/language.h"
@@ -35,5 +34,3 @@ OWNED_VALUE(struct suspects, suspects_clear)
 #define SUSPECT_JOBS_SIZE 320
 const char *suspect_jobs(const struct suspect *suspect,
 			 char text[SUSPECT_JOBS_SIZE]);
-
-#endif

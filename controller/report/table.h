@@ -3,8 +3,7 @@
  * Cells are stored unchanged and escaped when printed: a text cannot add a
  * column, a line or a tag, move the cursor or change a colour.
  */
-#ifndef CONTROLLER_REPORT_TABLE_H
-#define CONTROLLER_REPORT_TABLE_H
+#pragma once
 
 #include "controller/report/terminal.h"
 #include "controller/report/writer.h"
@@ -69,5 +68,3 @@ int table_print(const struct table *table, FILE *out, bool colours,
 /* ENOMEM: cells are missing. */
 void table_markdown(const struct table *table, struct writer *to);
 void table_html(const struct table *table, struct writer *to);
-
-#endif

@@ -1,7 +1,6 @@
 /* terminal.h - escapes texts and writes colours for a terminal.
  */
-#ifndef CONTROLLER_REPORT_TERMINAL_H
-#define CONTROLLER_REPORT_TERMINAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,5 +14,3 @@ char *escape(const char *text, char *to, size_t size);
 enum colour { PLAIN, GREEN, RED, YELLOW, CYAN, FAINT, BOLD };
 const char *colour_begin(enum colour colour, bool on); /* "" when not on */
 const char *colour_end(enum colour colour, bool on);
-
-#endif

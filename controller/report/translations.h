@@ -1,7 +1,6 @@
 /* translations.h - the phrases of pages in English and Chinese.
  */
-#ifndef CONTROLLER_REPORT_TRANSLATIONS_H
-#define CONTROLLER_REPORT_TRANSLATIONS_H
+#pragma once
 
 #include "controller/results/language.h"
 
@@ -13,5 +12,3 @@ extern const char *const language_names[LANGUAGES + 1];
  */
 const char *phrase(enum language language, const char *english)
 	__attribute__((format_arg(2)));
-
-#endif

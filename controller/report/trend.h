@@ -3,8 +3,7 @@
  * Cells are the same if their words, vendor, chip, framework, precision and
  * unit of the rate are.
  */
-#ifndef CONTROLLER_REPORT_TREND_H
-#define CONTROLLER_REPORT_TREND_H
+#pragma once
 
 #include "controller/report/about.h"
 #include "controller/report/row.h"
@@ -64,5 +63,3 @@ int trend_cells_find(const struct trend_sweep *sweeps, size_t count,
 int trend_rows(const struct trend_sweep *sweeps, size_t count, const char *what,
 	       struct report_rows *last, struct report_rows *before,
 	       const char **name, struct error *err);
-
-#endif

@@ -6,8 +6,7 @@
  *
  * The first failure is kept and told at the end: the calls after it do nothing.
  */
-#ifndef CONTROLLER_REPORT_WRITER_H
-#define CONTROLLER_REPORT_WRITER_H
+#pragma once
 
 #include "controller/results/language.h"
 #include "protocol/base/buffer.h"
@@ -65,5 +64,3 @@ void writer_cut(struct writer *to, size_t size);
  * buffer is then as it was before.
  */
 int writer_end(struct writer *to, struct error *err);
-
-#endif

@@ -4,8 +4,7 @@
  * arrive late and many at once, so the time is measured over blocks of steps
  * that are long compared to the precision of an arrival.
  */
-#ifndef CONTROLLER_RESULTS_ARRIVAL_H
-#define CONTROLLER_RESULTS_ARRIVAL_H
+#pragma once
 
 #include "controller/results/rules/record.h"
 #include "protocol/message/result.h"
@@ -16,5 +15,3 @@
  * second, or not in order.
  */
 struct arrival arrival_of(const struct record *records, size_t count);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The results are records (record.h): one per step, and a summary.
  */
-#ifndef CONTROLLER_RESULTS_EXTRACT_H
-#define CONTROLLER_RESULTS_EXTRACT_H
+#pragma once
 
 #include "controller/prefixes/prefixes.h"
 #include "controller/results/remarks.h"
@@ -141,5 +140,3 @@ struct extract_losses {
 	uint64_t steps;
 };
 const struct extract_losses *extract_losses(struct extract *extract);
-
-#endif

@@ -12,8 +12,7 @@
  *
  * NaN and infinite numbers are the strings "nan", "inf" and "-inf".
  */
-#ifndef CONTROLLER_RESULTS_EXTRACT_JSON_H
-#define CONTROLLER_RESULTS_EXTRACT_JSON_H
+#pragma once
 
 #include "controller/results/extract.h"
 
@@ -23,5 +22,3 @@
 cJSON *extract_json(const struct extract *extract, const char *format,
 		    const struct result *result, uint64_t bytes,
 		    struct error *err);
-
-#endif

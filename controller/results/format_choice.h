@@ -8,8 +8,7 @@
  * the one with fewer rules. The reader by meaning is the last, unless the
  * others miss what it finds. What a restart prints again is no contradiction.
  */
-#ifndef CONTROLLER_RESULTS_FORMAT_CHOICE_H
-#define CONTROLLER_RESULTS_FORMAT_CHOICE_H
+#pragma once
 
 #include "controller/results/extract.h"
 
@@ -97,5 +96,3 @@ struct format_trial {
 int format_trial(struct extract_rules *const *rules, size_t count,
 		 const char *text, size_t size, struct format_trial *trial,
 		 struct error *err);
-
-#endif

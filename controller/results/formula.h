@@ -6,8 +6,7 @@
  * Parameters, FLOP/s and watts are in plain units, times in the unit of their
  * name.
  */
-#ifndef CONTROLLER_RESULTS_FORMULA_H
-#define CONTROLLER_RESULTS_FORMULA_H
+#pragma once
 
 #include "protocol/message/result.h"
 
@@ -72,5 +71,3 @@ double formula_flops_recomputed(enum formula formula,
 /* MFU, or HFU with recomputed FLOPs: the share of the peak of one device. */
 double formula_utilisation(double tokens_per_second_per_device,
 			   double flops_per_token, double peak_flops);
-
-#endif

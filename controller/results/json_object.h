@@ -1,7 +1,6 @@
 /* json_object.h - reads and builds JSON objects: rows, results, samples.
  */
-#ifndef CONTROLLER_RESULTS_JSON_OBJECT_H
-#define CONTROLLER_RESULTS_JSON_OBJECT_H
+#pragma once
 
 #include "protocol/message/codec.h"
 
@@ -30,5 +29,3 @@ void json_add_text(cJSON *to, const char *name, const char *text, bool *failed);
 /* A copy; null if the item is NULL. */
 void json_add_copy(cJSON *to, const char *name, const cJSON *item,
 		   bool *failed);
-
-#endif

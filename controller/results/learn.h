@@ -3,8 +3,7 @@
  * A rule is made from the line that has most of the values. The text between
  * them becomes literal; other numbers of the line become wildcards.
  */
-#ifndef CONTROLLER_RESULTS_LEARN_H
-#define CONTROLLER_RESULTS_LEARN_H
+#pragma once
 
 #include "protocol/base/buffer.h"
 #include "protocol/base/error.h"
@@ -20,5 +19,3 @@
  */
 int learn_rules(const char *log, size_t size, const char *const *values,
 		size_t count, struct buffer *yaml, struct error *err);
-
-#endif

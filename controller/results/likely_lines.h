@@ -2,8 +2,7 @@
  *
  * They show what log rules for a log in an unknown format would have to read.
  */
-#ifndef CONTROLLER_RESULTS_LIKELY_LINES_H
-#define CONTROLLER_RESULTS_LIKELY_LINES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -17,5 +16,3 @@
  */
 size_t likely_lines(const char *text, size_t size,
 		    char lines[LIKELY_LINES][LIKELY_LINE_BYTES]);
-
-#endif

@@ -7,8 +7,7 @@
  * A metric that is printed for each step is the value that its rule takes, by
  * default the median after the warm-up.
  */
-#ifndef CONTROLLER_RESULTS_METRICS_H
-#define CONTROLLER_RESULTS_METRICS_H
+#pragma once
 
 #include "controller/results/extract.h"
 
@@ -23,5 +22,3 @@ int metrics_compute(const struct extract *extract, size_t first,
  * measured even without steps.
  */
 size_t metrics_run_count(const struct extract *extract);
-
-#endif

@@ -6,8 +6,7 @@
  * a step can be. Where they do not tell, the figure stays absent, and a remark
  * says why.
  */
-#ifndef CONTROLLER_RESULTS_OPEN_FIGURES_H
-#define CONTROLLER_RESULTS_OPEN_FIGURES_H
+#pragma once
 
 #include "controller/results/meaning/meaning.h"
 #include "controller/results/remarks.h"
@@ -19,5 +18,3 @@
  */
 int open_figures(const struct meaning_found *found, struct steps *steps,
 		 struct remark **remarks, size_t *count, struct error *err);
-
-#endif

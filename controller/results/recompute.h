@@ -3,8 +3,7 @@
  * The setup, result.inputs and provenance of a row (controller/report/report.h)
  * contain everything beside the log that its figures are computed from.
  */
-#ifndef CONTROLLER_RESULTS_RECOMPUTE_H
-#define CONTROLLER_RESULTS_RECOMPUTE_H
+#pragma once
 
 #include "controller/results/result.h"
 #include "protocol/message/reply_jobs.h"
@@ -30,5 +29,3 @@ int recompute_result(const struct result_info *row,
 cJSON *recompute_compare(const struct result_info *row,
 			 const struct result *computed, const char *rules,
 			 struct error *err);
-
-#endif

@@ -12,8 +12,7 @@
  *
  * A remark with only a text is that text, in every language.
  */
-#ifndef CONTROLLER_RESULTS_REMARKS_H
-#define CONTROLLER_RESULTS_REMARKS_H
+#pragma once
 
 #include "controller/results/language.h"
 #include "protocol/message/result.h"
@@ -136,5 +135,3 @@ cJSON *remarks_sentences(const struct remark *list, size_t count);
 /* For tests: the name of a code, and its sentence with the marks. */
 const char *remark_code_name(enum remark_code code);
 const char *remark_pattern(enum remark_code code, enum language language);
-
-#endif

@@ -6,8 +6,7 @@
  * the step time, or where there is none by the program's own rate. Quartiles by
  * linear interpolation.
  */
-#ifndef CONTROLLER_RESULTS_RESULT_H
-#define CONTROLLER_RESULTS_RESULT_H
+#pragma once
 
 #include "controller/results/statistics.h"
 #include "protocol/base/owned.h"
@@ -30,5 +29,3 @@ extern const char result_unread[];
 
 /* False means failure class incomplete; text[0..size) gets the sentence. */
 bool result_complete(const struct result *result, char *text, size_t size);
-
-#endif

@@ -9,8 +9,7 @@
  * only on the length, so the curves of two equally long jobs have steps in
  * common.
  */
-#ifndef CONTROLLER_RESULTS_SERIES_H
-#define CONTROLLER_RESULTS_SERIES_H
+#pragma once
 
 #include "controller/results/extract.h"
 #include "controller/results/rules/record.h"
@@ -53,5 +52,3 @@ struct alignment {
 /* Compare a series with its baseline. */
 void series_align(const cJSON *series, const cJSON *baseline,
 		  uint64_t from_step, struct alignment *alignment);
-
-#endif

@@ -9,8 +9,7 @@
  * change the number of epochs, earlier steps are numbered again, a limited
  * number of times, because a hostile log could cause that with every line.
  */
-#ifndef CONTROLLER_RESULTS_SHARE_STEPS_H
-#define CONTROLLER_RESULTS_SHARE_STEPS_H
+#pragma once
 
 #include "controller/results/remarks.h"
 
@@ -69,5 +68,3 @@ void share_step_given(struct share_steps *shares, const struct share_seen *seen,
  */
 enum remark_code share_steps_remark(const struct share_steps *shares,
 				    uint64_t total);
-
-#endif

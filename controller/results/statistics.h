@@ -3,8 +3,7 @@
  *
  * Plain numbers, NaN where one is not known; result.h says what each means.
  */
-#ifndef CONTROLLER_RESULTS_STATISTICS_H
-#define CONTROLLER_RESULTS_STATISTICS_H
+#pragma once
 
 #include "controller/results/extract.h"
 #include "protocol/message/result.h"
@@ -70,5 +69,3 @@ struct statistics {
 
 int statistics_compute(const struct result_input *input,
 		       struct statistics *figures, struct error *err);
-
-#endif

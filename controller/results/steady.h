@@ -14,8 +14,7 @@
  * A steady step is slow when its time is above m + max(6 d, 20 % of m), with m
  * and d of all steady steps.
  */
-#ifndef CONTROLLER_RESULTS_STEADY_H
-#define CONTROLLER_RESULTS_STEADY_H
+#pragma once
 
 #include "protocol/base/error.h"
 
@@ -44,5 +43,3 @@ double quantile(const double *values, size_t count, double p);
 
 /* Sort values in ascending order. */
 void sort_values(double *values, size_t count);
-
-#endif

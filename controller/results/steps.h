@@ -1,8 +1,7 @@
 /* steps.h - makes records from captured values: one per step, a summary, and
  * the latest values. log_rules.h has the rules for that.
  */
-#ifndef CONTROLLER_RESULTS_STEPS_H
-#define CONTROLLER_RESULTS_STEPS_H
+#pragma once
 
 #include "controller/results/rules/rules.h"
 #include "controller/results/share_steps.h"
@@ -100,5 +99,3 @@ void steps_check_rates(struct steps *steps);
 /* Add values of `from` that `to` does not have. Both must have the same rules.
  */
 int steps_merge(struct steps *to, const struct steps *from);
-
-#endif

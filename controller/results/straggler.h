@@ -9,8 +9,7 @@
  * What waits draws some power, too. So the peers waited at least
  * (power - theirs) / power of the time, and so much slower the straggler is.
  */
-#ifndef CONTROLLER_RESULTS_STRAGGLER_H
-#define CONTROLLER_RESULTS_STRAGGLER_H
+#pragma once
 
 #include "controller/results/usage.h"
 
@@ -26,5 +25,3 @@
 int straggler_find(const struct usage *const *streams, size_t count,
 		   const struct usage_span *span, struct straggler **to,
 		   struct error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* t_quantile.h - computes the precision of a mean of few values, by Student's
  * t.
  */
-#ifndef CONTROLLER_RESULTS_T_QUANTILE_H
-#define CONTROLLER_RESULTS_T_QUANTILE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ struct mean_known {
 
 struct mean_known mean_known(const double *values, size_t count,
 			     double confidence);
-
-#endif

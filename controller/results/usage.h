@@ -9,8 +9,7 @@
  * Two readings that are more than USAGE_GAP_INTERVALS intervals apart are a
  * gap, over which energy is not integrated; gaps are reported.
  */
-#ifndef CONTROLLER_RESULTS_USAGE_H
-#define CONTROLLER_RESULTS_USAGE_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -87,5 +86,3 @@ int usage_memories(const struct usage_summary *usage, struct doubles *to,
  */
 int usage_remarks(const struct usage_summary *usage, struct result *to,
 		  struct error *err);
-
-#endif

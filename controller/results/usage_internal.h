@@ -1,8 +1,7 @@
 /* usage_internal.h - holds the sums over one stream, for usage.c and
  * usage_summary.c.
  */
-#ifndef CONTROLLER_RESULTS_USAGE_INTERNAL_H
-#define CONTROLLER_RESULTS_USAGE_INTERNAL_H
+#pragma once
 
 #include "controller/results/usage.h"
 #include "protocol/hardware/sample_format.h"
@@ -84,5 +83,3 @@ struct usage {
 	struct trouble troubles[USAGE_ERRORS_MAX];
 	size_t troubles_count, broken;
 };
-
-#endif

@@ -7,8 +7,7 @@
  * only when the disk is full. Jobs that are not final, or whose containers are
  * not all removed, are left alone. Results stay.
  */
-#ifndef CONTROLLER_RETENTION_RETENTION_H
-#define CONTROLLER_RETENTION_RETENTION_H
+#pragma once
 
 #include "controller/retention/retention_config.h"
 #include "protocol/message/message.h"
@@ -37,5 +36,3 @@ int retention_order(struct retention *retention,
 /* When the output of the attempt was removed; 0: it was not. */
 int64_t retention_removed(struct retention *retention, uint64_t job,
 			  uint32_t attempt);
-
-#endif

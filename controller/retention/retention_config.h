@@ -1,7 +1,6 @@
 /* retention_config.h - the limits of retention, and the modules that it uses.
  */
-#ifndef CONTROLLER_RETENTION_RETENTION_CONFIG_H
-#define CONTROLLER_RETENTION_RETENTION_CONFIG_H
+#pragma once
 
 #include <stdint.h>
 
@@ -32,5 +31,3 @@ struct retention_config {
 	const struct log_ingest *ingest;
 	struct keep keep;
 };
-
-#endif

@@ -8,8 +8,7 @@
  * and collected files before its rows, in slices of some milliseconds; then the
  * sweep itself. An entry in the audit log says so.
  */
-#ifndef CONTROLLER_RETENTION_SWEEP_RETENTION_H
-#define CONTROLLER_RETENTION_SWEEP_RETENTION_H
+#pragma once
 
 #include "controller/retention/retention_config.h"
 #include "protocol/base/error.h"
@@ -36,5 +35,3 @@ bool sweep_retention_some(const struct retention_config *with,
 int sweep_retention_order(const struct retention_config *with,
 			  struct sweep_retention *forget, uint64_t sweep,
 			  int64_t until_ms, bool *more, struct error *err);
-
-#endif

@@ -4,8 +4,7 @@
  * scheduler starts no job that would not end in time, and the command line
  * tells when a sweep will end.
  */
-#ifndef CONTROLLER_SCHEDULER_RUN_TIMES_H
-#define CONTROLLER_SCHEDULER_RUN_TIMES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -31,5 +30,3 @@ int64_t run_times_expected(const struct run_times *cell,
 
 /* The duration of a run that has taken `step` of its steps; 0: unknown. */
 int64_t run_times_by_steps(int64_t elapsed_ms, uint64_t step, uint64_t steps);
-
-#endif

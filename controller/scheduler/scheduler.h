@@ -24,8 +24,7 @@
  * It gets the first of them that fit, in their order. It waits for these nodes
  * only, and reserves no others.
  */
-#ifndef CONTROLLER_SCHEDULER_SCHEDULER_H
-#define CONTROLLER_SCHEDULER_SCHEDULER_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -139,5 +138,3 @@ typedef int64_t ends_fn(void *arg, uint64_t job);
 int scheduler_run(struct queue *queue, struct slot *slots, size_t count,
 		  avoid_fn *avoid, ends_fn *ends, place_fn *place, void *arg,
 		  struct error *err);
-
-#endif

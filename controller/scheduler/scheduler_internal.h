@@ -1,8 +1,7 @@
 /* scheduler_internal.h - the fields of the queue: queue.c adds and removes
  * jobs, scheduler.c places them.
  */
-#ifndef CONTROLLER_SCHEDULER_SCHEDULER_INTERNAL_H
-#define CONTROLLER_SCHEDULER_SCHEDULER_INTERNAL_H
+#pragma once
 
 #include "controller/scheduler/scheduler.h"
 
@@ -46,5 +45,3 @@ struct lane *lanes_pop(struct lanes *lanes);
 void lane_pop(struct lane *lane);
 /* Free the empty lanes of pinned shapes, which come and go with their jobs. */
 void queue_trim(struct queue *queue);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Ranks with the same innermost calls are a group, as in LLNL's STAT.
  */
-#ifndef CONTROLLER_STACKS_STACKS_H
-#define CONTROLLER_STACKS_STACKS_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -92,5 +91,3 @@ int stacks_verdict(struct stacks *stacks, char text[STACKS_TEXT_SIZE],
  * rank}. The caller deletes it; NULL: ENOMEM.
  */
 cJSON *stacks_json(struct stacks *stacks);
-
-#endif

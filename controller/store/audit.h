@@ -5,8 +5,7 @@
  * has to change all rows after it as well; then the newest hash differs from
  * the one in the journal.
  */
-#ifndef CONTROLLER_STORE_AUDIT_H
-#define CONTROLLER_STORE_AUDIT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -31,5 +30,3 @@ struct audit_row {
  */
 void audit_chain(const char *before, const struct audit_row *row,
 		 char chain[AUDIT_CHAIN_SIZE]);
-
-#endif

@@ -10,8 +10,7 @@
  * jobs go on, and nodes send the missing output again. Jobs that were submitted
  * after the backup are not known; agents remove them.
  */
-#ifndef CONTROLLER_STORE_BACKUP_H
-#define CONTROLLER_STORE_BACKUP_H
+#pragma once
 
 #include "protocol/base/error.h"
 
@@ -25,5 +24,3 @@ int backup_write(const char *state, const char *file, struct error *err);
  * newer version.
  */
 int backup_restore(const char *file, const char *state, struct error *err);
-
-#endif

@@ -3,8 +3,7 @@
  * The file has mode 0600, WAL, foreign keys, and the version of its schema in
  * PRAGMA user_version.
  */
-#ifndef CONTROLLER_STORE_DATABASE_H
-#define CONTROLLER_STORE_DATABASE_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -57,5 +56,3 @@ int database_error(sqlite3 *database, struct error *err, const char *what);
 /* The upgrades for database_open(). */
 extern const struct database_upgrade store_upgrades[];
 extern const int store_upgrades_count;
-
-#endif

@@ -24,8 +24,7 @@
  * disk failed, EROFS not writable, ENOMEM, EBUSY another process holds the
  * folder, EPROTO the file is of a newer version or another program.
  */
-#ifndef CONTROLLER_STORE_STORE_H
-#define CONTROLLER_STORE_STORE_H
+#pragma once
 
 #include "controller/store/audit.h"
 #include "protocol/base/error.h"
@@ -379,5 +378,3 @@ int store_sweep_counts(struct store *store, uint64_t sweep,
 
 /* Are all of its jobs in a final state? False also when it cannot be read. */
 bool store_sweep_over(struct store *store, uint64_t sweep);
-
-#endif

@@ -1,8 +1,7 @@
 /* store_internal.h - the store's fields: store.c queues rows, store_commit.c
  * writes them, store_read.c reads.
  */
-#ifndef CONTROLLER_STORE_STORE_INTERNAL_H
-#define CONTROLLER_STORE_STORE_INTERNAL_H
+#pragma once
 
 #include "controller/store/database.h"
 #include "controller/store/store.h"
@@ -106,5 +105,3 @@ struct store {
 	uint64_t next_output;               /* numbers may have gaps */
 	char audit_chain[AUDIT_CHAIN_SIZE]; /* of the last one queued */
 };
-
-#endif

@@ -18,8 +18,7 @@
  * timeout_ms is the sum of the time limits of all jobs, each in whole seconds,
  * rounded up; 0: at least one has no limit.
  */
-#ifndef CONTROLLER_SWEEP_PLAN_H
-#define CONTROLLER_SWEEP_PLAN_H
+#pragma once
 
 #include "controller/sweep/sweep.h"
 
@@ -27,5 +26,3 @@
  * caller deletes the result.
  */
 cJSON *plan_new(struct sweep *sweep, size_t rows, struct error *err);
-
-#endif

@@ -9,8 +9,7 @@
  * that submits the sweep reads the values (controller/cli/secrets.h) and sends
  * them sealed.
  */
-#ifndef CONTROLLER_SWEEP_SECRETS_H
-#define CONTROLLER_SWEEP_SECRETS_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/yaml/value.h"
@@ -44,5 +43,3 @@ int secrets_read(const struct value *root, struct secret_sources *sources,
 /* Does the name of this variable look like that of a secret (API_KEY, X_TOKEN)?
  */
 bool secret_looks_like(const char *name);
-
-#endif

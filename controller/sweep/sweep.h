@@ -38,8 +38,7 @@
  * Specs are made on demand, one by one: a sweep of a million cells needs only a
  * few bytes per cell.
  */
-#ifndef CONTROLLER_SWEEP_SWEEP_H
-#define CONTROLLER_SWEEP_SWEEP_H
+#pragma once
 
 #include "controller/catalog/catalog.h"
 #include "controller/cell/cell_data.h"
@@ -176,5 +175,3 @@ const char *sweep_unbound(const struct sweep *sweep);
  */
 int sweep_drop(struct sweep *sweep, size_t drop, char *cell, size_t cell_size,
 	       char *reason, size_t reason_size, struct error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* sweep_internal.h - struct sweep, for the files of its module: expand.c reads
  * the file, sweep.c builds the cells, sweep_jobs.c makes their jobs.
  */
-#ifndef CONTROLLER_SWEEP_SWEEP_INTERNAL_H
-#define CONTROLLER_SWEEP_SWEEP_INTERNAL_H
+#pragma once
 
 #include "controller/cell/cell.h"
 #include "controller/sweep/flagperf/flagperf.h"
@@ -164,5 +163,3 @@ const struct cell_order *cell_order_of(const struct sweep *sweep, uint32_t cell,
 
 /* The kept cell of this number, or NULL. */
 const struct kept *cell_order_kept(const struct sweep *sweep, uint32_t cell);
-
-#endif

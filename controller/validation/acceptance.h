@@ -1,8 +1,7 @@
 /* acceptance.h - what a validation says of each node, device and link; as JSON,
  * JUnit and a page.
  */
-#ifndef CONTROLLER_VALIDATION_ACCEPTANCE_H
-#define CONTROLLER_VALIDATION_ACCEPTANCE_H
+#pragma once
 
 #include "controller/validation/measured.h"
 #include "controller/validation/pairs.h"
@@ -82,5 +81,3 @@ int acceptance_junit(const struct acceptance *acceptance, struct buffer *out,
 int acceptance_html(const struct acceptance *acceptance,
 		    const struct pairs *pairs, const struct strings *names,
 		    struct buffer *out, struct error *err);
-
-#endif

@@ -6,8 +6,7 @@
  * "device2_NAME" is one of its device 2; repeats of a cell are one value, their
  * mean.
  */
-#ifndef CONTROLLER_VALIDATION_MEASURED_H
-#define CONTROLLER_VALIDATION_MEASURED_H
+#pragma once
 
 #include "controller/report/row.h"
 #include "controller/validation/peers.h"
@@ -42,5 +41,3 @@ int measured_add(struct measured *measured, const struct report_rows *rows,
  * not those of more than half differ.
  */
 void measured_losses(struct measured *measured);
-
-#endif

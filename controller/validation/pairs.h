@@ -10,8 +10,7 @@
  * slow twice; slow once, it is suspect. Pure: the same seed and rates give the
  * same pairs.
  */
-#ifndef CONTROLLER_VALIDATION_PAIRS_H
-#define CONTROLLER_VALIDATION_PAIRS_H
+#pragma once
 
 #include "controller/validation/peers.h"
 
@@ -55,5 +54,3 @@ int pairs_tournament(struct pairs *pairs, struct error *err);
 void pairs_judge(const struct pairs *pairs, enum verdict *nodes);
 enum verdict pairs_link(const struct pairs *pairs, const enum verdict *nodes,
 			size_t pair);
-
-#endif

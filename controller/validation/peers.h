@@ -20,8 +20,7 @@
  * A unit that differs is suspect; one that differs in a second measurement,
  * too, is bad. Pure.
  */
-#ifndef CONTROLLER_VALIDATION_PEERS_H
-#define CONTROLLER_VALIDATION_PEERS_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -78,5 +77,3 @@ void peers_confirm(struct peer_value *value, double second);
  */
 double test_threshold(const char *test);
 bool test_less(const char *test);
-
-#endif

@@ -2,8 +2,7 @@
  * image, driver and all else that their specs and the provenance of their
  * results tell.
  */
-#ifndef CONTROLLER_VIEW_DIFFERENCES_H
-#define CONTROLLER_VIEW_DIFFERENCES_H
+#pragma once
 
 #include "controller/report/table.h"
 #include "protocol/message/reply_jobs.h"
@@ -22,5 +21,3 @@ OWNED_VALUE(struct differences, differences_clear)
 int differences_find(const struct job_info *one, const struct job_info *other,
 		     const char *const packages[2],
 		     struct differences *differences, struct error *err);
-
-#endif

@@ -4,8 +4,7 @@
  * cursor, change a colour or add a line. Size units are powers of 1024 bytes;
  * times are given in milliseconds.
  */
-#ifndef CONTROLLER_VIEW_RENDER_H
-#define CONTROLLER_VIEW_RENDER_H
+#pragma once
 
 #include "controller/report/table.h"
 #include "protocol/base/buffer.h"
@@ -85,5 +84,3 @@ char *job_cell_words(const struct job_info *job, char *to, size_t size);
 
 /* The nodes of an allocation: "n1,n2", "n1 and 7 more", or "-". */
 char *job_nodes(const struct strings *allocation, char *to, size_t size);
-
-#endif

@@ -5,8 +5,7 @@
  * the function is the same for all. Commands and pages have no tables of their
  * own. Texts need not be escaped.
  */
-#ifndef CONTROLLER_VIEW_VIEW_H
-#define CONTROLLER_VIEW_VIEW_H
+#pragma once
 
 #include "controller/report/table.h"
 #include "controller/report/writer.h"
@@ -78,5 +77,3 @@ void view_table_fill(struct view_table *to, const struct view *view,
 void view_page_begin(const struct view *view, struct writer *to);
 void view_page_row(const struct view *view, const void *of, struct writer *to);
 void view_page_jobs(struct writer *to, const struct numbers *jobs);
-
-#endif

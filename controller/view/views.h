@@ -1,7 +1,6 @@
 /* views.h - the views of the lists of a controller.
  */
-#ifndef CONTROLLER_VIEW_VIEWS_H
-#define CONTROLLER_VIEW_VIEWS_H
+#pragma once
 
 #include "controller/view/view.h"
 #include "protocol/hardware/device_metrics.h"
@@ -59,5 +58,3 @@ extern const struct view view_devices;
 extern const struct view view_node_tests; /* node_test */
 
 extern const struct view view_readings; /* device_metrics; pages only */
-
-#endif

@@ -5,8 +5,7 @@
  * BOARD_COLUMNS_MAX. The rows are the combinations of the other keys. Repeats
  * are side by side.
  */
-#ifndef CONTROLLER_WEB_BOARD_H
-#define CONTROLLER_WEB_BOARD_H
+#pragma once
 
 #include "controller/web/web_page.h"
 #include "protocol/message/reply_jobs.h"
@@ -25,5 +24,3 @@ void board_add(struct board *board, const struct job_info *job);
 
 /* After all are added: write the next slice. 1: there is more. */
 int board_next(struct board *board, struct web_page *page);
-
-#endif

@@ -9,8 +9,7 @@
  * so waits for one slice at most. If the list of parts has changed, the whole
  * page is sent; if that is too large, the browser is told to reload.
  */
-#ifndef CONTROLLER_WEB_LIVE_H
-#define CONTROLLER_WEB_LIVE_H
+#pragma once
 
 #include "controller/web/web_page.h"
 #include "protocol/http/http_server.h"
@@ -36,5 +35,3 @@ void live_gone(struct live *live, void *topic);
 
 /* Tell that the state of the controller has changed. */
 void live_update(struct live *live);
-
-#endif

@@ -5,8 +5,7 @@
  * names that users chose and no output of jobs. There are values for known
  * nodes and running jobs, and for at most METRICS_DEVICES_MAX devices.
  */
-#ifndef CONTROLLER_WEB_METRICS_H
-#define CONTROLLER_WEB_METRICS_H
+#pragma once
 
 #include "controller/cluster/active_job.h"
 #include "controller/jobs/jobs.h"
@@ -29,5 +28,3 @@ void metrics_answer(const struct jobs_parts *parts,
 		    const struct counters *counters,
 		    const struct http_request *request,
 		    struct http_reply *reply);
-
-#endif

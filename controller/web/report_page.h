@@ -1,7 +1,6 @@
 /* report_page.h - writes the report of a sweep as a page.
  */
-#ifndef CONTROLLER_WEB_REPORT_PAGE_H
-#define CONTROLLER_WEB_REPORT_PAGE_H
+#pragma once
 
 #include "controller/web/web_page.h"
 #include "protocol/http/http_server.h"
@@ -11,5 +10,3 @@
  */
 int report_page_answer(const struct web_sources *sources, uint64_t sweep,
 		       struct http_reply *reply, struct error *err);
-
-#endif

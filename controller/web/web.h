@@ -13,8 +13,7 @@
  * The pages cannot change anything. A visitor has the rights of a viewer, who
  * does not see the values of `env`.
  */
-#ifndef CONTROLLER_WEB_WEB_H
-#define CONTROLLER_WEB_WEB_H
+#pragma once
 
 #include "controller/access/viewers.h"
 #include "controller/web/metrics.h"
@@ -41,5 +40,3 @@ OWNED_POINTER(struct web, web_free)
  * allowed.
  */
 void web_update(struct web *web);
-
-#endif

@@ -3,8 +3,7 @@
  * A part is one element with an id. While a page is open, the server renders it
  * again after changes and sends the parts that differ (live.h).
  */
-#ifndef CONTROLLER_WEB_WEB_PAGE_H
-#define CONTROLLER_WEB_WEB_PAGE_H
+#pragma once
 
 #include "controller/api/api.h"
 #include "controller/jobs/jobs.h"
@@ -127,5 +126,3 @@ void web_job_failure(struct web_page *page, const struct job_info *job);
 bool web_reason_rank(const struct reason_info *reason, unsigned *rank);
 
 extern const char web_style[], web_script[];
-
-#endif

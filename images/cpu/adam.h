@@ -3,8 +3,7 @@
  * Source: Loshchilov and Hutter, "Decoupled Weight Decay Regularization",
  * 2019, algorithm 2; beta 0.9 and 0.95, weight decay 0.1, norm limit 1.
  */
-#ifndef IMAGES_CPU_ADAM_H
-#define IMAGES_CPU_ADAM_H
+#pragma once
 
 #include "images/cpu/gpt.h"
 
@@ -17,5 +16,3 @@ void adam_free(struct adam *adam);
  */
 void adam_step(struct adam *adam, struct gpt *gpt, float *gradients,
 	       float learning_rate);
-
-#endif

@@ -1,7 +1,6 @@
 /* corpus.h - the text to learn from, and which part of it is which sample.
  */
-#ifndef IMAGES_CPU_CORPUS_H
-#define IMAGES_CPU_CORPUS_H
+#pragma once
 
 #include "images/cpu/failure.h"
 
@@ -25,5 +24,3 @@ void corpus_clear(struct corpus *corpus);
  */
 void corpus_sample(const struct corpus *corpus, uint64_t seed, uint64_t index,
 		   size_t length, uint8_t *out);
-
-#endif

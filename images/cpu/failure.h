@@ -3,8 +3,7 @@
  * The trainer stands alone: it includes nothing outside of this folder. A call
  * that fails returns -1 or NULL and fills it.
  */
-#ifndef IMAGES_CPU_FAILURE_H
-#define IMAGES_CPU_FAILURE_H
+#pragma once
 
 struct failure {
 	char text[240]; /* one line; long text is cut */
@@ -17,5 +16,3 @@ int failure_set(struct failure *failure, const char *fmt, ...)
 /* failure_set() with ": " and the calling errno's words appended. */
 int failure_errno(struct failure *failure, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-
-#endif

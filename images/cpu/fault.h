@@ -1,7 +1,6 @@
 /* fault.h - a failure on purpose, for who wants to see what is told of it.
  */
-#ifndef IMAGES_CPU_FAULT_H
-#define IMAGES_CPU_FAULT_H
+#pragma once
 
 #include "images/cpu/failure.h"
 #include "images/cpu/ring.h"
@@ -27,5 +26,3 @@ int fault_begin(const struct fault *fault, const struct ring_place *place,
  */
 int fault_step(const struct fault *fault, bool guilty, float *parameters,
 	       struct failure *failure);
-
-#endif

@@ -6,8 +6,7 @@
  * token table used again for the output. All numbers are single precision.
  * Loss and gradients: pass.h.
  */
-#ifndef IMAGES_CPU_GPT_H
-#define IMAGES_CPU_GPT_H
+#pragma once
 
 #include "images/cpu/failure.h"
 
@@ -65,5 +64,3 @@ float *gpt_parameters(struct gpt *gpt);
 size_t gpt_tensor_count(const struct gpt *gpt);
 const struct gpt_tensor *gpt_tensor(const struct gpt *gpt, size_t index);
 const float *gpt_values(const struct gpt *gpt, size_t tensor);
-
-#endif

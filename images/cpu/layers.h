@@ -4,8 +4,7 @@
  * other. Gradients of parameters are added to what is there, gradients of
  * inputs too where the name of the argument ends in _add.
  */
-#ifndef IMAGES_CPU_LAYERS_H
-#define IMAGES_CPU_LAYERS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -43,5 +42,3 @@ void causal_softmax_backward(const float *softmax, float *d, size_t size,
  */
 double cross_entropy(float *logits, const uint8_t *targets, size_t count,
 		     size_t width, float scale);
-
-#endif

@@ -5,8 +5,7 @@
  * any processor and for those with AVX2 and FMA; the processor at hand decides
  * when the program runs. Sums are taken in the same order in each run.
  */
-#ifndef IMAGES_CPU_MATRIX_H
-#define IMAGES_CPU_MATRIX_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ void matrix_room_free(struct matrix_room *room);
 void matrix_multiply(struct matrix_room *room, size_t rows, size_t columns,
 		     size_t depth, struct matrix a, struct matrix b, float *c,
 		     size_t stride, bool add);
-
-#endif

@@ -1,7 +1,6 @@
 /* measure.h - how fast this machine computes, moves memory and writes files.
  */
-#ifndef IMAGES_CPU_MEASURE_H
-#define IMAGES_CPU_MEASURE_H
+#pragma once
 
 #include "images/cpu/failure.h"
 
@@ -15,5 +14,3 @@
  */
 int measure(uint32_t ms, const char *folder, FILE *out,
 	    struct failure *failure);
-
-#endif

@@ -4,8 +4,7 @@
  * program cannot look names up without the system's libraries. A deadline is
  * in milliseconds of the monotonic clock; each call that waits ends at it.
  */
-#ifndef IMAGES_CPU_NET_H
-#define IMAGES_CPU_NET_H
+#pragma once
 
 #include "images/cpu/failure.h"
 
@@ -43,5 +42,3 @@ int net_send(int fd, const void *data, size_t size, int64_t deadline,
 	     struct failure *failure);
 int net_receive(int fd, void *data, size_t size, int64_t deadline,
 		struct failure *failure);
-
-#endif

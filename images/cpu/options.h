@@ -1,7 +1,6 @@
 /* options.h - what the trainer is told: its arguments and its environment.
  */
-#ifndef IMAGES_CPU_OPTIONS_H
-#define IMAGES_CPU_OPTIONS_H
+#pragma once
 
 #include "images/cpu/fault.h"
 #include "images/cpu/gpt.h"
@@ -46,5 +45,3 @@ void options_help(FILE *to);
  */
 uint64_t options_digest(const struct options *options, const uint8_t *corpus,
 			size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* pass.h - a GPT's loss over some sequences, and its gradients.
  */
-#ifndef IMAGES_CPU_PASS_H
-#define IMAGES_CPU_PASS_H
+#pragma once
 
 #include "images/cpu/gpt.h"
 
@@ -21,5 +20,3 @@ void pass_free(struct pass *pass);
  */
 double pass_loss(struct pass *pass, const uint8_t *tokens, uint32_t count,
 		 float scale, float *gradients);
-
-#endif

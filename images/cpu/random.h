@@ -4,8 +4,7 @@
  * Generators", 2014): any state is a good one, so a state may be made from a
  * seed and an index.
  */
-#ifndef IMAGES_CPU_RANDOM_H
-#define IMAGES_CPU_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -13,5 +12,3 @@ uint64_t random_next(uint64_t *state);
 
 /* Mean 0, deviation 1, within 6: the sum of twelve even numbers. */
 double random_normal(uint64_t *state);
-
-#endif

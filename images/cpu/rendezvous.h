@@ -5,8 +5,7 @@
  * on the network may connect to a port. At most HELLO_PENDING_MAX connections
  * are kept waiting; the oldest makes room.
  */
-#ifndef IMAGES_CPU_RENDEZVOUS_H
-#define IMAGES_CPU_RENDEZVOUS_H
+#pragma once
 
 #include "images/cpu/failure.h"
 
@@ -47,5 +46,3 @@ struct ring_place {
  */
 int rendezvous_meet(const struct ring_place *place, int *next, int *before,
 		    struct failure *failure);
-
-#endif

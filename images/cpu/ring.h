@@ -7,8 +7,7 @@
  * all-reduce), so each link carries 2 (world - 1) / world of the array and all
  * ranks end with the same bits.
  */
-#ifndef IMAGES_CPU_RING_H
-#define IMAGES_CPU_RING_H
+#pragma once
 
 #include "images/cpu/rendezvous.h"
 
@@ -26,5 +25,3 @@ void ring_free(struct ring *ring);
  */
 int ring_sum(struct ring *ring, float *data, size_t count,
 	     struct failure *failure);
-
-#endif

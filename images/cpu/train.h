@@ -1,7 +1,6 @@
 /* train.h - the training loop of one rank.
  */
-#ifndef IMAGES_CPU_TRAIN_H
-#define IMAGES_CPU_TRAIN_H
+#pragma once
 
 #include "images/cpu/corpus.h"
 #include "images/cpu/options.h"
@@ -18,5 +17,3 @@
  */
 int train(const struct options *options, const struct corpus *corpus, FILE *out,
 	  struct failure *failure);
-
-#endif

@@ -1,8 +1,7 @@
 /* banned.h - C functions that do not compile here; the Makefile includes it
  * first.
  */
-#ifndef PROTOCOL_BASE_BANNED_H
-#define PROTOCOL_BASE_BANNED_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,5 +9,3 @@
 #include <time.h>
 
 #pragma GCC poison strcpy strcat sprintf vsprintf strtok atoi localtime
-
-#endif

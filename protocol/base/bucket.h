@@ -3,8 +3,7 @@
  * So many are there at first, and come back with time: a few at once are let
  * through, many are not.
  */
-#ifndef PROTOCOL_BASE_BUCKET_H
-#define PROTOCOL_BASE_BUCKET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ struct bucket bucket_full(double most, double rate, int64_t now_ms);
 void bucket_fill(struct bucket *bucket, int64_t now_ms);
 /* Take one; false: there is none. */
 bool bucket_take(struct bucket *bucket, int64_t now_ms);
-
-#endif

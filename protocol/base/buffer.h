@@ -3,8 +3,7 @@
  * data[size] is always 0, so text in a buffer is a C string. An empty buffer
  * owns nothing and data is "" (never NULL).
  */
-#ifndef PROTOCOL_BASE_BUFFER_H
-#define PROTOCOL_BASE_BUFFER_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -48,5 +47,3 @@ void buffer_consume(struct buffer *buffer, size_t size);
  * afterwards. NULL when memory runs out.
  */
 char *buffer_take(struct buffer *buffer);
-
-#endif

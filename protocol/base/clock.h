@@ -1,7 +1,6 @@
 /* clock.h - the time in milliseconds.
  */
-#ifndef PROTOCOL_BASE_CLOCK_H
-#define PROTOCOL_BASE_CLOCK_H
+#pragma once
 
 #include <stdint.h>
 
@@ -14,5 +13,3 @@ int64_t clock_mono_ms(void);
 int64_t clock_ahead_ms(void);
 /* Microseconds of processor time that this thread has used. */
 int64_t clock_cpu_us(void);
-
-#endif

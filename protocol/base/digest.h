@@ -4,8 +4,7 @@
  * Nettle uses the processor's SHA instructions. For whole images that is three
  * times as fast as libsodium.
  */
-#ifndef PROTOCOL_BASE_DIGEST_H
-#define PROTOCOL_BASE_DIGEST_H
+#pragma once
 
 #include <nettle/sha2.h>
 #include <stdbool.h>
@@ -25,5 +24,3 @@ void digest_hex(struct digest *digest, char hex[DIGEST_HEX_SIZE]);
 
 /* Is it 64 hex digits in lower case? */
 bool digest_hex_valid(const char *hex);
-
-#endif

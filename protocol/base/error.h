@@ -6,8 +6,7 @@
  * ("rank: out of range"), each level above adds its place in front.
  * An error owns no memory and may be copied freely.
  */
-#ifndef PROTOCOL_BASE_ERROR_H
-#define PROTOCOL_BASE_ERROR_H
+#pragma once
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ void *error_calloc(size_t size, const char *what, struct error *err);
 /* error_set() with the calling errno and ": " strerror appended. */
 int error_errno(struct error *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-
-#endif

@@ -1,7 +1,6 @@
 /* file.h - files and folders: whole reads, atomic writes, file trees.
  */
-#ifndef PROTOCOL_BASE_FILE_H
-#define PROTOCOL_BASE_FILE_H
+#pragma once
 
 #include "protocol/base/buffer.h"
 #include "protocol/base/error.h"
@@ -93,5 +92,3 @@ int file_remove_tree(int dirfd, const char *path, struct error *err);
 /* The same for at most so many entries (2 ..). 1: more is left; call again. */
 int file_remove_some(int dirfd, const char *path, uint64_t entries,
 		     struct error *err);
-
-#endif

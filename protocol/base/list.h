@@ -1,7 +1,6 @@
 /* list.h - a growing list of structs: a pointer to the items, and their count.
  */
-#ifndef PROTOCOL_BASE_LIST_H
-#define PROTOCOL_BASE_LIST_H
+#pragma once
 
 #include "protocol/base/error.h"
 
@@ -21,5 +20,3 @@
 
 /* The items with a zeroed one behind them. For LIST_ADD. */
 void *list_grow(void *items, size_t count, size_t size, struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* local_address.h - where another machine is likely to reach this one.
  */
-#ifndef PROTOCOL_BASE_LOCAL_ADDRESS_H
-#define PROTOCOL_BASE_LOCAL_ADDRESS_H
+#pragma once
 
 #include "protocol/base/error.h"
 
@@ -12,5 +11,3 @@
  */
 int local_address(const char *endpoint, char address[LOCAL_ADDRESS_SIZE],
 		  struct error *err);
-
-#endif

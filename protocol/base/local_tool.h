@@ -1,7 +1,6 @@
 /* local_tool.h - run a vendor's program on this machine and wait for it.
  */
-#ifndef PROTOCOL_BASE_LOCAL_TOOL_H
-#define PROTOCOL_BASE_LOCAL_TOOL_H
+#pragma once
 
 #include "protocol/base/buffer.h"
 #include "protocol/base/strings.h"
@@ -14,5 +13,3 @@
  */
 int local_tool_run(const struct strings *argv, const struct strings *env,
 		   uint32_t timeout_ms, struct buffer *text, struct error *err);
-
-#endif

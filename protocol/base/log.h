@@ -4,8 +4,7 @@
  * Library code never logs; whoever decides what to do logs, once, with ids as
  * key=value: log_info("task started job=17 rank=3").
  */
-#ifndef PROTOCOL_BASE_LOG_H
-#define PROTOCOL_BASE_LOG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ void log_line(enum log_level level, const char *fmt, ...)
 #define log_warning(...) log_line(LOG_WARNING, __VA_ARGS__)
 #define log_info(...) log_line(LOG_INFO, __VA_ARGS__)
 #define log_debug(...) log_line(LOG_DEBUG, __VA_ARGS__)
-
-#endif

@@ -1,7 +1,6 @@
 /* loop.h - ZeroMQ sockets and short timers on the sd-event loop.
  */
-#ifndef PROTOCOL_BASE_LOOP_H
-#define PROTOCOL_BASE_LOOP_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -56,5 +55,3 @@ void loop_source_free(sd_event_source **source);
 /* The loop owns the source from now on, and the source its userdata (free(3)).
  */
 void loop_source_detach(sd_event_source *source);
-
-#endif

@@ -4,8 +4,7 @@
  * from machine-id(5), but does not disclose it:
  * sd_id128_get_machine_app_specific(3).
  */
-#ifndef PROTOCOL_BASE_MACHINE_H
-#define PROTOCOL_BASE_MACHINE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@
 
 /* False: the system has no such number. */
 bool machine_id(char text[MACHINE_ID_SIZE]);
-
-#endif

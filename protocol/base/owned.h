@@ -9,8 +9,7 @@
  * beside each _free function. Initialise every owned variable. take(p)
  * yields p and leaves NULL behind, so the release does nothing.
  */
-#ifndef PROTOCOL_BASE_OWNED_H
-#define PROTOCOL_BASE_OWNED_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,5 +66,3 @@ static inline void owned_file_release(FILE **f)
 		fclose(*f);
 }
 #define owned_file __attribute__((cleanup(owned_file_release)))
-
-#endif

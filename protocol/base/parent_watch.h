@@ -3,8 +3,7 @@
  * The parent keeps the write end of a pipe open and gives us the read end; the
  * kernel closes it when the parent is gone, also after kill -9.
  */
-#ifndef PROTOCOL_BASE_PARENT_WATCH_H
-#define PROTOCOL_BASE_PARENT_WATCH_H
+#pragma once
 
 #include "protocol/base/error.h"
 
@@ -17,5 +16,3 @@ typedef void parent_watch_fn(void *arg);
  */
 int parent_watch_start(sd_event *loop, int fd, parent_watch_fn *fn, void *arg,
 		       struct error *err);
-
-#endif

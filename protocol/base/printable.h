@@ -1,7 +1,6 @@
 /* printable.h - makes untrusted text safe for one line of a terminal.
  */
-#ifndef PROTOCOL_BASE_PRINTABLE_H
-#define PROTOCOL_BASE_PRINTABLE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -19,5 +18,3 @@ void uncolour(char *text);
  * whole character on. For paths, whose ends tell most. size: at least 4.
  */
 void copy_end(char *to, size_t size, const char *text);
-
-#endif

@@ -1,7 +1,6 @@
 /* program.h - the start of each daemon: signals, limits, event loop.
  */
-#ifndef PROTOCOL_BASE_PROGRAM_H
-#define PROTOCOL_BASE_PROGRAM_H
+#pragma once
 
 #include "protocol/base/error.h"
 
@@ -39,5 +38,3 @@ void program_ready(sd_event *loop);
 
 /* The exit code for an error that ended the program. */
 enum exit_code program_exit_code(const struct error *err);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * All of them take NULL and what is empty.
  */
-#ifndef PROTOCOL_BASE_SECRET_H
-#define PROTOCOL_BASE_SECRET_H
+#pragma once
 
 #include "protocol/base/buffer.h"
 #include "protocol/base/error.h"
@@ -24,5 +23,3 @@ OWNED_POINTER(cJSON, secret_json_free)
  * secret_free(). E2BIG; ENOMEM.
  */
 char *secret_json_print(const cJSON *tree, size_t max, struct error *err);
-
-#endif

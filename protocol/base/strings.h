@@ -2,8 +2,7 @@
  *
  * A call that fails leaves the list as it was. { 0 } is an empty list.
  */
-#ifndef PROTOCOL_BASE_STRINGS_H
-#define PROTOCOL_BASE_STRINGS_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -48,5 +47,3 @@ void text_append(char *text, size_t size, const char *fmt, ...)
 /* `to` becomes a copy of `from`. ENOMEM. */
 int strings_copy(struct strings *to, const struct strings *from,
 		 struct error *err);
-
-#endif

@@ -6,8 +6,7 @@
  * parent. Its whole group is killed when it ends or exceeds its limit. SIGCHLD
  * must be blocked (program_begin() does that).
  */
-#ifndef PROTOCOL_BASE_SUBPROCESS_H
-#define PROTOCOL_BASE_SUBPROCESS_H
+#pragma once
 
 #include "protocol/base/strings.h"
 
@@ -71,5 +70,3 @@ struct subprocess *subprocess_run(sd_event *loop,
 /* Kill it; done() does not run. NULL is fine. */
 void subprocess_cancel(struct subprocess *tool);
 OWNED_POINTER(struct subprocess, subprocess_cancel)
-
-#endif

@@ -1,7 +1,6 @@
 /* units.h - times and sizes as people write them, with a unit.
  */
-#ifndef PROTOCOL_BASE_UNITS_H
-#define PROTOCOL_BASE_UNITS_H
+#pragma once
 
 #include "protocol/base/error.h"
 
@@ -38,5 +37,3 @@ bool decimal_parse(const char *text, double *number, const char **end);
  * or has no such digits, stays.
  */
 double round_digits(double value, int digits);
-
-#endif

@@ -3,8 +3,7 @@
  * Well-formed is what RFC 3629, section 4, allows: no overlong forms, no
  * surrogates, nothing past U+10FFFF. NUL is a character as any other.
  */
-#ifndef PROTOCOL_BASE_UTF8_H
-#define PROTOCOL_BASE_UTF8_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ bool utf8_turns(uint32_t code);
 
 /* Bytes written, 0: there is no such character. */
 size_t utf8_encode(uint32_t code, char to[4]);
-
-#endif

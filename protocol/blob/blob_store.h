@@ -15,8 +15,7 @@
  * must be the only writer of its folder. At its start it removes unfinished
  * new-* files.
  */
-#ifndef PROTOCOL_BLOB_BLOB_STORE_H
-#define PROTOCOL_BLOB_BLOB_STORE_H
+#pragma once
 
 #include "protocol/base/buffer.h"
 #include "protocol/base/digest.h"
@@ -105,5 +104,3 @@ int blob_store_sync(struct blob_store *blobs, struct error *err);
  */
 int blob_store_clean(struct blob_store *blobs, uint64_t age_ms, uint64_t *bytes,
 		     struct error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* blob_store_internal.h - the folders of a store: blob_store.c has the complete
  * blobs, incoming.c receives new ones.
  */
-#ifndef PROTOCOL_BLOB_BLOB_STORE_INTERNAL_H
-#define PROTOCOL_BLOB_BLOB_STORE_INTERNAL_H
+#pragma once
 
 #include "protocol/blob/blob_store.h"
 
@@ -28,5 +27,3 @@ int blob_check_hash(const char *hash, struct error *err);
 /* Where it is; complete ones are found first. PLACES: nowhere. */
 enum place blob_find(struct blob_store *blobs, const char *hash,
 		     struct stat *st);
-
-#endif

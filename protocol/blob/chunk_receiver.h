@@ -5,8 +5,7 @@
  * bytes are requested and not here yet. Pieces come in order. A piece that does
  * not continue the blob comes from an earlier source, and is dropped.
  */
-#ifndef PROTOCOL_BLOB_CHUNK_RECEIVER_H
-#define PROTOCOL_BLOB_CHUNK_RECEIVER_H
+#pragma once
 
 #include "protocol/blob/blob_store.h"
 #include "protocol/blob/incoming.h"
@@ -48,5 +47,3 @@ int chunk_receiver_piece(struct chunk_receiver *receiver,
  * byte.
  */
 int chunk_receiver_finish(struct chunk_receiver *receiver, struct error *err);
-
-#endif

@@ -4,8 +4,7 @@
  * piece is sent in a turn of the loop, at the lowest priority, so that logs and
  * orders go first.
  */
-#ifndef PROTOCOL_BLOB_CHUNK_SENDER_H
-#define PROTOCOL_BLOB_CHUNK_SENDER_H
+#pragma once
 
 #include "protocol/blob/blob_store.h"
 #include "protocol/message/message.h"
@@ -51,5 +50,3 @@ void chunk_sender_wake(struct chunk_sender *sender);
  * readers waiting.
  */
 void chunk_sender_match(struct chunk_sender *sender, size_t size);
-
-#endif

@@ -8,8 +8,7 @@
  * again. Empty lines and lines that begin with # are ignored. The rules of a
  * .dockerignore are different, see below.
  */
-#ifndef PROTOCOL_BLOB_IGNORE_H
-#define PROTOCOL_BLOB_IGNORE_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -44,5 +43,3 @@ bool ignore_match(const struct ignore *ignore, const char *path, bool folder);
 
 /* May a path in an excluded folder be included again? */
 bool ignore_inside(const struct ignore *ignore);
-
-#endif

@@ -6,8 +6,7 @@
  * engine from it. Nothing else of the file goes further: neither its paths, nor
  * its own lists of names.
  */
-#ifndef PROTOCOL_BLOB_IMAGE_BUNDLE_H
-#define PROTOCOL_BLOB_IMAGE_BUNDLE_H
+#pragma once
 
 #include "protocol/blob/blob_store.h"
 #include "protocol/message/codec.h"
@@ -75,5 +74,3 @@ OWNED_POINTER(struct assembly, assembly_free)
 /* Read the next bytes, at most size; 0: the end; -1 with *err set. */
 ssize_t assembly_read(void *assembly, void *buffer, size_t size,
 		      struct error *err);
-
-#endif

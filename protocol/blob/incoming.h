@@ -4,8 +4,7 @@
  * Until it is complete it is in partial/ of its store (blob_store.h). When its
  * sender goes, the received bytes stay there, and the next sender continues.
  */
-#ifndef PROTOCOL_BLOB_INCOMING_H
-#define PROTOCOL_BLOB_INCOMING_H
+#pragma once
 
 #include "protocol/blob/blob_store.h"
 
@@ -36,5 +35,3 @@ int incoming_write(struct incoming *incoming, const void *data, size_t size,
  */
 int incoming_finish(struct incoming *incoming, char hash[BLOB_HASH_SIZE],
 		    struct error *err);
-
-#endif

@@ -3,8 +3,7 @@
  * *, ?, [] and \ match within a name, as in fnmatch(3). The name ** matches any
  * number of folders, also none, and at the end everything below. Pure.
  */
-#ifndef PROTOCOL_BLOB_PATTERN_H
-#define PROTOCOL_BLOB_PATTERN_H
+#pragma once
 
 #include "protocol/base/error.h"
 
@@ -26,5 +25,3 @@ bool pattern_match(const char *pattern, const char *path, int flags);
  */
 bool pattern_split(const char *path, char *root, size_t size,
 		   const char **rest);
-
-#endif

@@ -11,8 +11,7 @@
  * err->code: EINVAL for what cannot be packed, also a folder that is not
  * there; EIO for a file that changed meanwhile; never ENOENT.
  */
-#ifndef PROTOCOL_BLOB_TARBALL_H
-#define PROTOCOL_BLOB_TARBALL_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -52,5 +51,3 @@ const char *tarball_hash(const struct tarball *tarball);
  */
 struct archive *tar_writer_new(archive_write_callback *put, void *arg,
 			       bool any_names, struct error *err);
-
-#endif

@@ -8,8 +8,7 @@
  * kept. Only plain tar is read, so what comes out can be more than what goes in
  * by holes alone. A file of the same name is replaced, a folder is gone into.
  */
-#ifndef PROTOCOL_BLOB_UNPACK_H
-#define PROTOCOL_BLOB_UNPACK_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -85,5 +84,3 @@ OWNED_POINTER(struct unpacking, unpacking_free)
  * for unpack(), and no further call.
  */
 int unpacking_step(struct unpacking *unpacking, struct error *err);
-
-#endif

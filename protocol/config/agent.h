@@ -1,7 +1,6 @@
 /* agent.h - the settings of regatta-agent: regatta-agent(8).
  */
-#ifndef PROTOCOL_CONFIG_AGENT_H
-#define PROTOCOL_CONFIG_AGENT_H
+#pragma once
 
 #include "protocol/config/config.h"
 #include "protocol/config/free_space.h"
@@ -49,5 +48,3 @@ struct agent_settings {
 #define AGENT_POLICY_ANY "any" /* --policy: allow what the engine allows */
 
 extern const struct config_program agent_program;
-
-#endif

@@ -13,8 +13,7 @@
  * folder. --config names the file; without it the program's default file is
  * read if it exists.
  */
-#ifndef PROTOCOL_CONFIG_CONFIG_H
-#define PROTOCOL_CONFIG_CONFIG_H
+#pragma once
 
 #include "protocol/base/owned.h"
 #include "protocol/config/option.h"
@@ -85,5 +84,3 @@ bool config_changes(const struct config_program *program, const void *before,
 
 /* What --help prints. */
 void config_help(const struct config_program *program, FILE *out);
-
-#endif

@@ -1,7 +1,6 @@
 /* controller.h - the settings of regatta-controller: regatta-controller(8).
  */
-#ifndef PROTOCOL_CONFIG_CONTROLLER_H
-#define PROTOCOL_CONFIG_CONTROLLER_H
+#pragma once
 
 #include "protocol/config/config.h"
 
@@ -28,5 +27,3 @@ struct controller_settings {
 };
 
 extern const struct config_program controller_program;
-
-#endif

@@ -1,7 +1,6 @@
 /* free_space.h - how much of a disk must stay free: 50GiB, or 20% of it.
  */
-#ifndef PROTOCOL_CONFIG_FREE_SPACE_H
-#define PROTOCOL_CONFIG_FREE_SPACE_H
+#pragma once
 
 #include "protocol/base/error.h"
 
@@ -36,5 +35,3 @@ int free_space_of(const char *folder, uint64_t *free_bytes,
 
 /* The bytes that must stay free on a disk of this size. */
 uint64_t free_space_on(const struct free_space *floor, uint64_t disk_bytes);
-
-#endif

@@ -11,8 +11,7 @@
  *
  * Other modules only read these texts.
  */
-#ifndef PROTOCOL_CONFIG_INSTALLED_H
-#define PROTOCOL_CONFIG_INSTALLED_H
+#pragma once
 
 #include <limits.h>
 
@@ -33,5 +32,3 @@ extern char installed_slurm_sh[PATH_MAX];
 /* Installed parts. */
 extern char installed_images[PATH_MAX]; /* a folder */
 extern char installed_init[PATH_MAX];   /* regatta-init */
-
-#endif

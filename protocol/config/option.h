@@ -9,8 +9,7 @@
  * same. If an option is given twice, the last value counts, except for
  * OPTION_LIST.
  */
-#ifndef PROTOCOL_CONFIG_OPTION_H
-#define PROTOCOL_CONFIG_OPTION_H
+#pragma once
 
 #include "protocol/base/error.h"
 
@@ -102,5 +101,3 @@ void words_print(FILE *out, const char *text, int left);
 
 /* Print a table as help shows it, at most 79 columns wide. */
 void option_print(FILE *out, const struct option_rule *rules);
-
-#endif

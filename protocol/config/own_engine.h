@@ -2,8 +2,7 @@
  * is configured: the machine's Docker if the user may use it, else the user's
  * own rootless engine.
  */
-#ifndef PROTOCOL_CONFIG_OWN_ENGINE_H
-#define PROTOCOL_CONFIG_OWN_ENGINE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -24,5 +23,3 @@ bool own_engine_find(char host[OWN_ENGINE_SIZE]);
  * the user is not root (containers of root's Podman do not belong to the user).
  */
 bool own_engine_podman(void);
-
-#endif

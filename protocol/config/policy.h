@@ -35,8 +35,7 @@
  * groups and runtimes are patterns of fnmatch(3), where '*' matches any
  * characters. "loopback" is the machine itself.
  */
-#ifndef PROTOCOL_CONFIG_POLICY_H
-#define PROTOCOL_CONFIG_POLICY_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -161,5 +160,3 @@ struct policy *policy_any(struct error *err);
 
 void policy_free(struct policy *policy);
 OWNED_POINTER(struct policy, policy_free)
-
-#endif

@@ -8,8 +8,7 @@
  * Source: Linux sysfs, Documentation/ABI/testing/sysfs-bus-pci; numa_node -1
  * is "unknown".
  */
-#ifndef PROTOCOL_HARDWARE_DEVICE_H
-#define PROTOCOL_HARDWARE_DEVICE_H
+#pragma once
 
 #include "protocol/hardware/devices.h"
 #include "protocol/hardware/profile.h"
@@ -45,5 +44,3 @@ int device_path(const struct device_info *device, const char *pattern,
 int device_nodes(const struct profile *profile, const struct sysroot *roots,
 		 const struct device_info *device, struct strings *nodes,
 		 struct error *err);
-
-#endif

@@ -3,8 +3,7 @@
  * device.c finds candidates and names them; device_numbers.c gives them their
  * numbers.
  */
-#ifndef PROTOCOL_HARDWARE_DEVICE_INTERNAL_H
-#define PROTOCOL_HARDWARE_DEVICE_INTERNAL_H
+#pragma once
 
 #include "protocol/hardware/device.h"
 
@@ -46,5 +45,3 @@ int device_number_add(struct device_info *device, const char *name,
  * number is dropped, and `why` says so.
  */
 int search_numbers(struct search *search, struct error *err);
-
-#endif

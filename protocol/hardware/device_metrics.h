@@ -8,8 +8,7 @@
  * What DCGM counts otherwise, or not at all, has a name of our own: shares of
  * time from 0 to 1, and errors. Source: dcgm_fields.h of DCGM.
  */
-#ifndef PROTOCOL_HARDWARE_DEVICE_METRICS_H
-#define PROTOCOL_HARDWARE_DEVICE_METRICS_H
+#pragma once
 
 #include "protocol/hardware/sample.h"
 #include "protocol/http/openmetrics.h"
@@ -29,5 +28,3 @@ struct device_metrics {
 /* Write one family for each kind of reading that any of the devices has. */
 void device_metrics_put(struct openmetrics *metrics,
 			const struct device_metrics *devices, size_t count);
-
-#endif

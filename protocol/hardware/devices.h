@@ -1,8 +1,7 @@
 /* devices.h - a list of devices; which entries of two lists, and which rows of
  * a tool's output, are the same device.
  */
-#ifndef PROTOCOL_HARDWARE_DEVICES_H
-#define PROTOCOL_HARDWARE_DEVICES_H
+#pragma once
 
 #include "protocol/hardware/sample.h"
 #include "protocol/message/device_info.h"
@@ -41,5 +40,3 @@ const struct device_sample *devices_row(const struct devices *devices,
  */
 void devices_rows(const struct devices *devices, const struct samples *samples,
 		  const struct device_sample *rows[DEVICES_MAX]);
-
-#endif

@@ -4,8 +4,7 @@
  * search. One match may take EXPRESSION_STEPS steps of PCRE2 (its match limit);
  * then it is an error.
  */
-#ifndef PROTOCOL_HARDWARE_EXPRESSION_H
-#define PROTOCOL_HARDWARE_EXPRESSION_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -72,5 +71,3 @@ int expression_find(struct expression *expression, const char *text,
  * at most about 20 ms of CPU time.
  */
 int expression_probe(struct expression *expression, struct error *err);
-
-#endif

@@ -11,8 +11,7 @@
  * map_clear() releases what a member owns, by its C type. Errors are EINVAL
  * "file:line: path: found ..., expected ...".
  */
-#ifndef PROTOCOL_HARDWARE_MAP_READER_H
-#define PROTOCOL_HARDWARE_MAP_READER_H
+#pragma once
 
 #include "protocol/base/strings.h"
 #include "protocol/hardware/expression.h"
@@ -110,5 +109,3 @@ map_read_fn read_words;
 map_read_fn read_argv;
 int read_strings(const struct value *list, map_read_fn *read, void *out,
 		 struct error *err);
-
-#endif

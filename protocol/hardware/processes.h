@@ -5,8 +5,7 @@
  * text is not trusted: NUL counts as a blank, lines are cut at SAMPLE_LINE_MAX
  * bytes, and an expression that reaches its step limit does not match.
  */
-#ifndef PROTOCOL_HARDWARE_PROCESSES_H
-#define PROTOCOL_HARDWARE_PROCESSES_H
+#pragma once
 
 #include "protocol/hardware/devices.h"
 #include "protocol/hardware/profile.h"
@@ -40,5 +39,3 @@ int process_rows_read(const struct process_rules *rules, const char *text,
 bool process_uses(const struct process_row *row,
 		  const struct device_info *device,
 		  const struct device_sample *sample);
-
-#endif

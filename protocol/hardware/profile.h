@@ -6,8 +6,7 @@
  * below the roots (sysroot.h). A path with ".." is refused, and an expression
  * that does not compile or fails expression_probe().
  */
-#ifndef PROTOCOL_HARDWARE_PROFILE_H
-#define PROTOCOL_HARDWARE_PROFILE_H
+#pragma once
 
 #include "protocol/hardware/expression.h"
 #include "protocol/hardware/sample.h"
@@ -217,5 +216,3 @@ const struct profile *profiles_find(const struct profiles *profiles,
  */
 const struct chip_rule *profile_chip(const struct profile *profile,
 				     const char *pci_device, const char *name);
-
-#endif

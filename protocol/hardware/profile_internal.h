@@ -1,7 +1,6 @@
 /* profile_internal.h - the tables and readers shared by the profile*.c files.
  */
-#ifndef PROTOCOL_HARDWARE_PROFILE_INTERNAL_H
-#define PROTOCOL_HARDWARE_PROFILE_INTERNAL_H
+#pragma once
 
 #include "protocol/hardware/map_reader.h"
 #include "protocol/hardware/profile.h"
@@ -30,5 +29,3 @@ map_read_fn read_pci_classes;
 /* struct strings, from a map: NAME=VALUE; name=soft[:hard]. */
 map_read_fn read_env;
 map_read_fn read_ulimits;
-
-#endif

@@ -15,8 +15,7 @@
  * bytes are skipped (except in JSON). The size of the text, the numbers of
  * devices and keys, and the CPU time are limited; see sampler_read().
  */
-#ifndef PROTOCOL_HARDWARE_SAMPLE_H
-#define PROTOCOL_HARDWARE_SAMPLE_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -113,5 +112,3 @@ cJSON *samples_json(const struct samples *samples, struct error *err);
  */
 #define BUS_ID_SIZE 13
 bool bus_id_normal(const char *text, char out[BUS_ID_SIZE]);
-
-#endif

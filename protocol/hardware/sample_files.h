@@ -9,8 +9,7 @@
  * Sources: Linux Documentation/ABI/testing/sysfs-bus-pci (current_link_speed,
  * current_link_width) and sysfs-bus-pci-devices-aer_stats (TOTAL_ERR_COR).
  */
-#ifndef PROTOCOL_HARDWARE_SAMPLE_FILES_H
-#define PROTOCOL_HARDWARE_SAMPLE_FILES_H
+#pragma once
 
 #include "protocol/hardware/device.h"
 
@@ -36,5 +35,3 @@ bool sample_files_suffice(const struct samples *samples);
  */
 int sample_files_read(struct sample_files *files, bool all,
 		      struct samples *samples, struct error *err);
-
-#endif

@@ -24,8 +24,7 @@
  * the node; for devices they are the middle of the tool's run. The reader does
  * not trust its input: a line of any other form is EPROTO.
  */
-#ifndef PROTOCOL_HARDWARE_SAMPLE_FORMAT_H
-#define PROTOCOL_HARDWARE_SAMPLE_FORMAT_H
+#pragma once
 
 #include "protocol/hardware/sample.h"
 #include "protocol/message/codec.h"
@@ -143,5 +142,3 @@ struct sample_format_columns {
 int sample_format_read(struct sample_format_columns *columns, const char *text,
 		       size_t size, struct sample_format_line *line,
 		       struct error *err);
-
-#endif

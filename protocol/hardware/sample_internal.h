@@ -3,8 +3,7 @@
  * Private to sample*.c. sampler_read() (sample.c) makes a struct run for a text
  * and calls the reader of each layout in turn, until one finds a device.
  */
-#ifndef PROTOCOL_HARDWARE_SAMPLE_INTERNAL_H
-#define PROTOCOL_HARDWARE_SAMPLE_INTERNAL_H
+#pragma once
 
 #include "protocol/base/strings.h"
 #include "protocol/hardware/expression.h"
@@ -150,5 +149,3 @@ read_fn lines_read;
 read_fn columns_read;
 read_fn keys_read;
 read_fn json_read;
-
-#endif

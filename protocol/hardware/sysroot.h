@@ -6,8 +6,7 @@
  * must be below the same root: a simulated /dev cannot give out a real device
  * node. Folders are not trusted: they are read up to a limit.
  */
-#ifndef PROTOCOL_HARDWARE_SYSROOT_H
-#define PROTOCOL_HARDWARE_SYSROOT_H
+#pragma once
 
 #include "protocol/base/buffer.h"
 #include "protocol/base/strings.h"
@@ -72,5 +71,3 @@ int sysroot_list(const struct sysroot *roots, const char *folder,
  */
 int sysroot_glob(const struct sysroot *roots, const char *pattern, bool digits,
 		 struct strings *paths, struct error *err);
-
-#endif

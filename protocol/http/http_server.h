@@ -18,8 +18,7 @@
  * The headers of every answer forbid scripts, styles and pictures from other
  * sites, frames, and content sniffing.
  */
-#ifndef PROTOCOL_HTTP_HTTP_SERVER_H
-#define PROTOCOL_HTTP_HTTP_SERVER_H
+#pragma once
 
 #include "protocol/base/buffer.h"
 #include "protocol/base/error.h"
@@ -109,5 +108,3 @@ const char *http_server_url(const struct http_server *server);
  */
 void http_server_publish(struct http_server *server, const void *topic,
 			 const char *text, size_t size);
-
-#endif

@@ -4,8 +4,7 @@
  * Clients that send slowly or never read their answer cannot keep others out:
  * past a limit the connection with the oldest last request is closed.
  */
-#ifndef PROTOCOL_HTTP_HTTP_VISITORS_H
-#define PROTOCOL_HTTP_HTTP_VISITORS_H
+#pragma once
 
 #include <microhttpd.h>
 #include <sys/queue.h>
@@ -39,5 +38,3 @@ void http_visitors_sent(struct http_visitors *visitors, size_t bytes);
 /* Never close this connection (an event stream, which has its own limit). */
 void http_visitors_stay(struct http_visitors *visitors,
 			struct MHD_Connection *connection);
-
-#endif

@@ -4,8 +4,7 @@
  * format of Prometheus, version 0.0.4. Both differ in the names of counters'
  * families and in the last line.
  */
-#ifndef PROTOCOL_HTTP_OPENMETRICS_H
-#define PROTOCOL_HTTP_OPENMETRICS_H
+#pragma once
 
 #include "protocol/http/http_server.h"
 
@@ -56,5 +55,3 @@ struct histogram {
 void histogram_add(struct histogram *histogram, double seconds);
 void openmetrics_histogram(struct openmetrics *metrics, const char *name,
 			   const char *help, const struct histogram *histogram);
-
-#endif

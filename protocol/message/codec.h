@@ -21,8 +21,7 @@
  * string with a NUL inside, is EPROTO, and the error names it. A failed call
  * leaves nothing behind.
  */
-#ifndef PROTOCOL_MESSAGE_CODEC_H
-#define PROTOCOL_MESSAGE_CODEC_H
+#pragma once
 
 #include "protocol/base/buffer.h"
 #include "protocol/base/error.h"
@@ -257,5 +256,3 @@ int codec_print(const cJSON *tree, struct buffer *out, struct error *err);
 cJSON *codec_parse(const char *text, size_t size, struct error *err);
 
 OWNED_POINTER(cJSON, cJSON_Delete)
-
-#endif

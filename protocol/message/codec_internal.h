@@ -2,8 +2,7 @@
  *
  * For the files of the codec and for messages alone.
  */
-#ifndef PROTOCOL_MESSAGE_CODEC_INTERNAL_H
-#define PROTOCOL_MESSAGE_CODEC_INTERNAL_H
+#pragma once
 
 #include "protocol/message/codec.h"
 #include "protocol/message/codec_token.h"
@@ -34,5 +33,3 @@ static inline size_t *field_count(const struct field *field, const void *data)
 {
 	return (size_t *)((char *)data + field->count_offset);
 }
-
-#endif

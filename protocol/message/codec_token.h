@@ -7,8 +7,7 @@
  * the last of them. A source gives no TOKEN_END: the token of the list or
  * object has the size.
  */
-#ifndef PROTOCOL_MESSAGE_CODEC_TOKEN_H
-#define PROTOCOL_MESSAGE_CODEC_TOKEN_H
+#pragma once
 
 #include "protocol/base/buffer.h"
 #include "protocol/base/error.h"
@@ -134,5 +133,3 @@ struct json_tree_source {
 };
 struct token_source *json_tree_source(struct json_tree_source *source,
 				      const cJSON *tree, struct error *err);
-
-#endif

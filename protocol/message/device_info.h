@@ -1,7 +1,6 @@
 /* device_info.h - one accelerator of a node, as its agent reports it.
  */
-#ifndef PROTOCOL_MESSAGE_DEVICE_INFO_H
-#define PROTOCOL_MESSAGE_DEVICE_INFO_H
+#pragma once
 
 #include "protocol/message/codec.h"
 
@@ -30,5 +29,3 @@ extern const struct schema device_info_schema;
 
 /* The number called name; NULL: it has none. */
 const char *device_number(const struct device_info *device, const char *name);
-
-#endif

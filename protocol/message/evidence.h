@@ -4,8 +4,7 @@
  * stream evidence-<node rank>: one for each process of the container, one for
  * the output of each stack tool, and a last one with `end`.
  */
-#ifndef PROTOCOL_MESSAGE_EVIDENCE_H
-#define PROTOCOL_MESSAGE_EVIDENCE_H
+#pragma once
 
 #include "protocol/message/codec.h"
 
@@ -55,5 +54,3 @@ int evidence_write(const struct evidence *evidence, struct buffer *out,
 /* Read a line, without its newline. EPROTO says what is wrong. */
 int evidence_read(const char *line, size_t size, struct evidence *evidence,
 		  struct error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* image_info.h - one image of a node, and the progress of one on its way there,
  * as its agent reports them.
  */
-#ifndef PROTOCOL_MESSAGE_IMAGE_INFO_H
-#define PROTOCOL_MESSAGE_IMAGE_INFO_H
+#pragma once
 
 #include "protocol/message/codec.h"
 
@@ -84,5 +83,3 @@ extern const struct schema image_progress_schema;
 	  .count_offset = offsetof(struct t, p moving_count),                  \
 	  .schema = &moving_layer_schema }
 /* clang-format on */
-
-#endif

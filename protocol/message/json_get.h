@@ -2,8 +2,7 @@
  *
  * Each call takes any object, also NULL or a value that is not an object.
  */
-#ifndef PROTOCOL_MESSAGE_JSON_GET_H
-#define PROTOCOL_MESSAGE_JSON_GET_H
+#pragma once
 
 #include <cjson/cJSON.h>
 
@@ -27,5 +26,3 @@ static inline const char *json_get_text_or_empty(const cJSON *object,
 
 	return text ? text : "";
 }
-
-#endif

@@ -10,8 +10,7 @@
  * Every message may arrive twice; handlers are idempotent. A task is named by
  * job, attempt and rank throughout.
  */
-#ifndef PROTOCOL_MESSAGE_MESSAGE_H
-#define PROTOCOL_MESSAGE_MESSAGE_H
+#pragma once
 
 #include "protocol/message/codec.h"
 #include "protocol/message/device_info.h"
@@ -735,5 +734,3 @@ int message_decode(const char *data, size_t size, enum message_type *type,
 int message_next(const char **data, size_t *size, enum message_type *type,
 		 void **body, struct error *err);
 void message_free(enum message_type type, void *body);
-
-#endif

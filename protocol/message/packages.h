@@ -4,8 +4,7 @@
  * Lines of "NAME VERSION", sorted by bytes. It is written inside the container:
  * anything may stand there.
  */
-#ifndef PROTOCOL_MESSAGE_PACKAGES_H
-#define PROTOCOL_MESSAGE_PACKAGES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -14,5 +13,3 @@
 #define PACKAGES_MAX 4000
 #define PACKAGES_LINE_MAX 200
 #define PACKAGES_BYTES_MAX ((size_t)64 << 10)
-
-#endif

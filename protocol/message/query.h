@@ -1,7 +1,6 @@
 /* query.h - the queries that people send to a controller, and their replies.
  */
-#ifndef PROTOCOL_MESSAGE_QUERY_H
-#define PROTOCOL_MESSAGE_QUERY_H
+#pragma once
 
 #include "protocol/message/codec.h"
 
@@ -33,5 +32,3 @@ extern const char *const query_names[QUERY_KINDS + 1];
 
 /* By kind: the struct that answers it. */
 extern const struct schema *const query_replies[QUERY_KINDS];
-
-#endif

@@ -5,8 +5,7 @@
  * compares a rate uses this one, and names its unit; rates of different units
  * are not compared.
  */
-#ifndef PROTOCOL_MESSAGE_RATE_H
-#define PROTOCOL_MESSAGE_RATE_H
+#pragma once
 
 #include "protocol/message/result.h"
 
@@ -40,5 +39,3 @@ struct rate rate_of(double tokens_per_device, double samples, uint64_t devices,
 
 /* The rate of a result, which may be NULL. */
 struct rate result_rate(const struct result *result);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Times are milliseconds of the controller's wall clock, 0: not yet.
  */
-#ifndef PROTOCOL_MESSAGE_REPLY_ACCESS_H
-#define PROTOCOL_MESSAGE_REPLY_ACCESS_H
+#pragma once
 
 #include "protocol/message/codec.h"
 
@@ -140,5 +139,3 @@ extern const struct schema reply_keys_schema, reply_tokens_schema,
 	reply_admit_schema, reply_rotate_schema, reply_rotate_controller_schema,
 	reply_revoke_schema, reply_backup_schema, reply_gc_schema,
 	reply_sign_schema;
-
-#endif

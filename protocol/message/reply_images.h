@@ -1,7 +1,6 @@
 /* reply_images.h - replies about images on nodes.
  */
-#ifndef PROTOCOL_MESSAGE_REPLY_IMAGES_H
-#define PROTOCOL_MESSAGE_REPLY_IMAGES_H
+#pragma once
 
 #include "protocol/message/image_info.h"
 
@@ -50,5 +49,3 @@ struct reply_image_operation {
 };
 
 extern const struct schema reply_image_schema, reply_image_operation_schema;
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Times are milliseconds of the controller's wall clock, 0: not yet.
  */
-#ifndef PROTOCOL_MESSAGE_REPLY_JOBS_H
-#define PROTOCOL_MESSAGE_REPLY_JOBS_H
+#pragma once
 
 #include "protocol/message/image_info.h"
 #include "protocol/message/reply_sweeps.h"
@@ -264,5 +263,3 @@ struct reply_stacks {
 extern const struct schema reply_jobs_schema, reply_job_schema,
 	reply_events_schema, reply_results_schema, reply_series_schema,
 	reply_stacks_schema, reply_note_schema;
-
-#endif

@@ -1,7 +1,6 @@
 /* reply_logs.h - replies about output, files and blobs.
  */
-#ifndef PROTOCOL_MESSAGE_REPLY_LOGS_H
-#define PROTOCOL_MESSAGE_REPLY_LOGS_H
+#pragma once
 
 #include "protocol/message/reply_jobs.h"
 
@@ -61,5 +60,3 @@ struct reply_blob_get {
 
 extern const struct schema reply_log_read_schema, reply_files_schema,
 	reply_blob_put_schema, reply_blob_get_schema;
-
-#endif

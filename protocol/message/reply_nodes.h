@@ -1,7 +1,6 @@
 /* reply_nodes.h - replies about nodes.
  */
-#ifndef PROTOCOL_MESSAGE_REPLY_NODES_H
-#define PROTOCOL_MESSAGE_REPLY_NODES_H
+#pragma once
 
 #include "protocol/message/device_info.h"
 
@@ -119,5 +118,3 @@ struct reply_label {
 
 extern const struct schema reply_nodes_schema, reply_node_schema,
 	reply_drain_schema, reply_label_schema;
-
-#endif

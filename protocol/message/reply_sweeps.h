@@ -4,8 +4,7 @@
  * the number of the last event that the reply includes; a query that waits for
  * changes repeats it.
  */
-#ifndef PROTOCOL_MESSAGE_REPLY_SWEEPS_H
-#define PROTOCOL_MESSAGE_REPLY_SWEEPS_H
+#pragma once
 
 #include "protocol/message/codec.h"
 #include "protocol/message/state.h"
@@ -136,5 +135,3 @@ struct reply_plan {
 extern const struct schema reply_sweeps_schema, reply_sweep_schema,
 	reply_text_schema, reply_submit_schema, reply_plan_schema,
 	reply_cancel_schema, reply_retry_schema;
-
-#endif

@@ -4,8 +4,7 @@
  * that show it. Its JSON is stored, travels, and is printed by `--format json`;
  * what is not known is null there, and NAN, NULL or TRUTH_UNKNOWN here.
  */
-#ifndef PROTOCOL_MESSAGE_RESULT_H
-#define PROTOCOL_MESSAGE_RESULT_H
+#pragma once
 
 #include "protocol/message/codec.h"
 #include "protocol/message/spec.h"
@@ -317,5 +316,3 @@ struct setup {
 	cJSON *about; /* of the sweep; NULL: nothing */
 };
 extern const struct schema setup_schema;
-
-#endif

@@ -2,8 +2,7 @@
  *
  * What each may do is in one table, message_kinds[] of message.h.
  */
-#ifndef PROTOCOL_MESSAGE_ROLE_H
-#define PROTOCOL_MESSAGE_ROLE_H
+#pragma once
 
 /* Bits, so that a message's table can say who may send it. */
 enum role {
@@ -14,5 +13,3 @@ enum role {
 	ROLE_CONTROLLER = 8, /* the server itself */
 	ROLE_JOINER = 16,    /* whoever holds a token, to enrol a key */
 };
-
-#endif

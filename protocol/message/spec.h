@@ -5,8 +5,7 @@
  * them as JSON and derives from each one task_spec per node, which travels to
  * the agent and lies beside the task's spool.
  */
-#ifndef PROTOCOL_MESSAGE_SPEC_H
-#define PROTOCOL_MESSAGE_SPEC_H
+#pragma once
 
 #include "protocol/message/codec.h"
 
@@ -282,5 +281,3 @@ struct task_spec {
 	struct container_spec container;
 };
 extern const struct schema task_spec_schema;
-
-#endif

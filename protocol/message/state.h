@@ -1,7 +1,6 @@
 /* state.h - states of jobs and tasks, and the classes of failure.
  */
-#ifndef PROTOCOL_MESSAGE_STATE_H
-#define PROTOCOL_MESSAGE_STATE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -70,5 +69,3 @@ bool job_state_final(enum job_state state);
  * node-lost.
  */
 bool failure_infrastructure(enum failure failure);
-
-#endif

@@ -5,8 +5,7 @@
  * the stream node-<N> of the task with node rank N; agent and controller read
  * it. It is written inside the container: anything may stand there.
  */
-#ifndef PROTOCOL_MESSAGE_STREAM_INDEX_H
-#define PROTOCOL_MESSAGE_STREAM_INDEX_H
+#pragma once
 
 #include "protocol/message/codec.h"
 
@@ -47,5 +46,3 @@ bool stream_index_is_index(const char *stream);
 typedef void stream_index_line_fn(void *arg, const char *line, size_t size);
 size_t stream_index_lines(const char *text, size_t size,
 			  stream_index_line_fn *fn, void *arg);
-
-#endif

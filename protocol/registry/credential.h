@@ -13,8 +13,7 @@
  * Source: docs.docker.com/reference/cli/docker/login, "Credential stores";
  * Docker Engine API 1.41, "Authentication", "Build an image".
  */
-#ifndef PROTOCOL_REGISTRY_CREDENTIAL_H
-#define PROTOCOL_REGISTRY_CREDENTIAL_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -79,5 +78,3 @@ char *credential_header(const struct credential *credential,
 int credential_collect(cJSON *map, const struct credential *credential,
 		       const char *registry);
 char *credential_map_header(const cJSON *map);
-
-#endif

@@ -14,8 +14,7 @@
  * a file; the token is the value. No registry's name begins with these
  * characters.
  */
-#ifndef PROTOCOL_REGISTRY_LOGIN_H
-#define PROTOCOL_REGISTRY_LOGIN_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -73,5 +72,3 @@ int logins_copy(struct registry_login **to, size_t *to_count,
 		const struct registry_login *from, size_t count,
 		struct error *err);
 void logins_free(struct registry_login *logins, size_t count);
-
-#endif

@@ -9,8 +9,7 @@
  * Source: the OCI distribution specification, "Pulling manifests", and
  * github.com/distribution/reference for the registry in front.
  */
-#ifndef PROTOCOL_REGISTRY_REFERENCE_H
-#define PROTOCOL_REGISTRY_REFERENCE_H
+#pragma once
 
 #include "protocol/base/error.h"
 
@@ -53,5 +52,3 @@ bool reference_digest_is(const char *reference, const char *id);
 
 /* Is this a valid registry, HOST[:PORT]? */
 bool reference_host_valid(const char *text);
-
-#endif

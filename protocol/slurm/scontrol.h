@@ -4,8 +4,7 @@
  * Source: scontrol(1) of Slurm 22.05, "show" with --oneliner: NAME=VALUE
  * between blanks.
  */
-#ifndef PROTOCOL_SLURM_SCONTROL_H
-#define PROTOCOL_SLURM_SCONTROL_H
+#pragma once
 
 #include "protocol/base/strings.h"
 
@@ -34,5 +33,3 @@ int scontrol_read_end(const char *job, const char *text, int64_t *end_ms,
 /* The names in a list such as "n[1-3]". E2BIG: more than most. */
 int scontrol_hostnames(const char *list, size_t most, struct strings *names,
 		       struct error *err);
-
-#endif

@@ -15,8 +15,7 @@
  * wait for a change, and bytes that its machines have not received yet. Some of
  * them are limited for all keys together, too.
  */
-#ifndef PROTOCOL_WIRE_BUDGET_H
-#define PROTOCOL_WIRE_BUDGET_H
+#pragma once
 
 #include "protocol/message/role.h"
 #include "protocol/wire/key.h"
@@ -93,5 +92,3 @@ size_t budget_text_max(enum role role, bool greeted);
 
 /* Forget those that nobody has used for BUDGET_KEPT_MS. */
 void budgets_sweep(struct budgets *budgets, int64_t now_ms);
-
-#endif

@@ -8,8 +8,7 @@
  * our monotonic clock, so that setting our wall clock does not make them wrong.
  * Times are in milliseconds.
  */
-#ifndef PROTOCOL_WIRE_CLOCK_OFFSET_H
-#define PROTOCOL_WIRE_CLOCK_OFFSET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ void clock_offset_lost(struct clock_offset *offset);
 /* The exchange to use; false: none yet. */
 bool clock_offset_best(const struct clock_offset *offset,
 		       struct exchange *best);
-
-#endif

@@ -7,8 +7,7 @@
  * this module from which descriptors a message came. The others are reported
  * with their address, half a second after they closed.
  */
-#ifndef PROTOCOL_WIRE_CONNECTION_MONITOR_H
-#define PROTOCOL_WIRE_CONNECTION_MONITOR_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -42,5 +41,3 @@ void connection_monitor_heard(struct connection_monitor *monitor, int fd);
  * has the reason already.
  */
 void connection_monitor_explained(struct connection_monitor *monitor);
-
-#endif

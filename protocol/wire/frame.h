@@ -1,8 +1,7 @@
 /* frame.h - whole messages on ZeroMQ sockets: a message frame, then a raw
  * frame.
  */
-#ifndef PROTOCOL_WIRE_FRAME_H
-#define PROTOCOL_WIRE_FRAME_H
+#pragma once
 
 #include "protocol/base/buffer.h"
 #include "protocol/base/error.h"
@@ -76,5 +75,3 @@ void *socket_monitor_new(void *zmq, void *socket, int events,
 
 /* An event of a socket's monitor: 1 and *event, *value; 0: none. */
 int socket_monitor_receive(void *socket, uint16_t *event, uint32_t *value);
-
-#endif

@@ -9,8 +9,7 @@
  * the key named in the token, and everything is encrypted. The controller knows
  * only the public half of the token's key.
  */
-#ifndef PROTOCOL_WIRE_JOIN_H
-#define PROTOCOL_WIRE_JOIN_H
+#pragma once
 
 #include "protocol/wire/key.h"
 
@@ -78,5 +77,3 @@ void join_key_forget(const char *path);
  */
 int join_settings(const char *path, const char *const *keys, const char *text,
 		  const char *head, struct error *err);
-
-#endif

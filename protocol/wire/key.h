@@ -15,8 +15,7 @@
  * Keys are Z85 text of 40 characters (ZeroMQ RFC 32; zmq_curve_keypair(3)).
  * Names are [A-Za-z0-9][A-Za-z0-9._-]{0,62}.
  */
-#ifndef PROTOCOL_WIRE_KEY_H
-#define PROTOCOL_WIRE_KEY_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -70,5 +69,3 @@ int key_of_list(struct key *key, const struct value *list, size_t index,
 
 /* Is this the text of a key: 40 characters of Z85? */
 bool key_text_valid(const char *text);
-
-#endif

@@ -7,8 +7,7 @@
  * same name or key. It also revokes keys, which are then refused even if the
  * file has them.
  */
-#ifndef PROTOCOL_WIRE_KEYRING_H
-#define PROTOCOL_WIRE_KEYRING_H
+#pragma once
 
 #include "protocol/wire/key.h"
 
@@ -59,5 +58,3 @@ const struct key *keyring_next(const struct keyring *keyring, size_t *at);
 
 /* Why the present file could not be read; "": it was read. */
 const char *keyring_problem(const struct keyring *keyring);
-
-#endif

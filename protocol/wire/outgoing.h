@@ -3,8 +3,7 @@
  *
  * Only for the server; other modules send through wire.h.
  */
-#ifndef PROTOCOL_WIRE_OUTGOING_H
-#define PROTOCOL_WIRE_OUTGOING_H
+#pragma once
 
 #include "protocol/base/loop.h"
 #include "protocol/message/message.h"
@@ -43,5 +42,3 @@ void outgoing_flush(struct outgoing *outgoing, outgoing_sent_fn *sent,
  */
 size_t outgoing_now(struct outgoing *outgoing, const struct frames_id *to,
 		    enum message_type type, const void *body);
-
-#endif

@@ -9,8 +9,7 @@
  * The file is one line: anchor, former, current and next key, "-" for none.
  * When the settings name another anchor, the file is ignored.
  */
-#ifndef PROTOCOL_WIRE_SERVER_KEYS_H
-#define PROTOCOL_WIRE_SERVER_KEYS_H
+#pragma once
 
 #include "protocol/wire/key.h"
 
@@ -46,5 +45,3 @@ int server_keys_learn(struct server_keys *keys, const char *next,
  * written; the file then still has both keys.
  */
 int server_keys_advance(struct server_keys *keys, struct error *err);
-
-#endif

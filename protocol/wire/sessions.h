@@ -7,8 +7,7 @@
  *
  * Only for the server; other modules use wire.h.
  */
-#ifndef PROTOCOL_WIRE_SESSIONS_H
-#define PROTOCOL_WIRE_SESSIONS_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -151,5 +150,3 @@ void sessions_flush(struct sessions *sessions);
 void sessions_recheck(struct sessions *sessions);
 void sessions_set_heartbeat(struct sessions *sessions, uint32_t heartbeat_ms);
 void sessions_pause(struct sessions *sessions, bool paused);
-
-#endif

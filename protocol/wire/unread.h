@@ -11,8 +11,7 @@
  * The count is checked ten times a second, and in full only when the memory of
  * this process has grown. Connections that are not TCP are not counted.
  */
-#ifndef PROTOCOL_WIRE_UNREAD_H
-#define PROTOCOL_WIRE_UNREAD_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -43,5 +42,3 @@ void unread_came(struct unread *unread, int fd);
 /* These frames were read from it; inode: of fd, as it was then. */
 void unread_took(struct unread *unread, int fd, ino_t inode,
 		 const struct frames *frames);
-
-#endif

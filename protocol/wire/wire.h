@@ -21,8 +21,7 @@
  * sentence, and the key is refused for WIRE_BAN_MS. Other keys are not
  * affected.
  */
-#ifndef PROTOCOL_WIRE_WIRE_H
-#define PROTOCOL_WIRE_WIRE_H
+#pragma once
 
 #include "protocol/message/message.h"
 #include "protocol/wire/clock_offset.h"
@@ -208,5 +207,3 @@ int wire_client_send(struct wire_client *client, enum message_type type,
  * heartbeats; false: none yet. It is kept when a session is lost.
  */
 bool wire_client_clock(const struct wire_client *client, struct exchange *best);
-
-#endif

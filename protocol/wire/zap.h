@@ -5,8 +5,7 @@
  * make it before their first bind. The messages of an accepted connection have
  * the name of its key as metadata "User-Id", and the key as ZAP_KEY.
  */
-#ifndef PROTOCOL_WIRE_ZAP_H
-#define PROTOCOL_WIRE_ZAP_H
+#pragma once
 
 #include "protocol/wire/keyring.h"
 
@@ -23,5 +22,3 @@ struct zap *zap_new(sd_event *loop, void *zmq, struct keyring *keyring,
 		    zap_refused_fn *refused, void *arg, struct error *err);
 void zap_free(struct zap *zap);
 OWNED_POINTER(struct zap, zap_free)
-
-#endif

@@ -20,8 +20,7 @@
  * The document owns all values and texts: they live until document_free(). An
  * aliased value is shared; its line and path are those of its anchor.
  */
-#ifndef PROTOCOL_YAML_DOCUMENT_H
-#define PROTOCOL_YAML_DOCUMENT_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -62,5 +61,3 @@ OWNED_POINTER(struct document, document_free)
 /* The root is never NULL: that of an empty text is a VALUE_NULL at line 1. */
 const struct value *document_root(const struct document *document);
 const char *document_file(const struct document *document);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Values belong to their document (protocol/yaml/document.h) and are read-only.
  */
-#ifndef PROTOCOL_YAML_VALUE_H
-#define PROTOCOL_YAML_VALUE_H
+#pragma once
 
 #include "protocol/base/error.h"
 
@@ -126,5 +125,3 @@ int value_check_keys(const struct value *map, const char *const *keys,
  * ones stay strings. The caller deletes the result. NULL: no memory.
  */
 cJSON *value_to_json(const struct value *value);
-
-#endif

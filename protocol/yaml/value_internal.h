@@ -1,8 +1,7 @@
 /* value_internal.h - the structs of values and documents, for value.c and
  * document.c.
  */
-#ifndef PROTOCOL_YAML_VALUE_INTERNAL_H
-#define PROTOCOL_YAML_VALUE_INTERNAL_H
+#pragma once
 
 #include "protocol/yaml/value.h"
 
@@ -41,5 +40,3 @@ struct document {
 	struct chunk *chunks;
 	const struct value *root;
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* bare_engine.h - the engine of a benchmark: its options, and its API alone.
  */
-#ifndef TESTS_BENCH_BARE_ENGINE_H
-#define TESTS_BENCH_BARE_ENGINE_H
+#pragma once
 
 #include "protocol/base/error.h"
 
@@ -29,5 +28,3 @@ struct bare_times {
  */
 int bare_engine_run(const struct engine_options *options, size_t count,
 		    size_t width, struct bare_times *times, struct error *err);
-
-#endif

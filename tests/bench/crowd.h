@@ -3,8 +3,7 @@
  * The agents are the real objects in processes of their own, a few thousand in
  * each, with stand-in engines (standin.h). They join when they are let.
  */
-#ifndef TESTS_BENCH_CROWD_H
-#define TESTS_BENCH_CROWD_H
+#pragma once
 
 #include "tests/bench/person.h"
 #include "tests/bench/site.h"
@@ -49,5 +48,3 @@ int crowd_join(struct crowd *crowd, struct person *person, struct error *err);
 /* Memory and processor time of all its agents. */
 double crowd_rss_kib(const struct crowd *crowd);
 double crowd_cpu_s(const struct crowd *crowd);
-
-#endif

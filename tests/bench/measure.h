@@ -1,7 +1,6 @@
 /* measure.h - clocks, quantiles, what a process uses, and where results go.
  */
-#ifndef TESTS_BENCH_MEASURE_H
-#define TESTS_BENCH_MEASURE_H
+#pragma once
 
 #include "protocol/base/error.h"
 
@@ -46,5 +45,3 @@ bool is_quick(void);
 
 /* Print the error and end the program with code 1. */
 __attribute__((noreturn)) void fail(const struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* patterns.h - the rules of all log formats, as patterns for `grep -E -f`.
  */
-#ifndef TESTS_BENCH_PATTERNS_H
-#define TESTS_BENCH_PATTERNS_H
+#pragma once
 
 #include "controller/catalog/catalog.h"
 #include "protocol/base/buffer.h"
@@ -12,5 +11,3 @@
  */
 int patterns_write(const struct catalog *catalog, struct buffer *to,
 		   size_t *left_out, struct error *err);
-
-#endif

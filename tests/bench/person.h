@@ -1,7 +1,6 @@
 /* person.h - a person at the controller who waits for every answer.
  */
-#ifndef TESTS_BENCH_PERSON_H
-#define TESTS_BENCH_PERSON_H
+#pragma once
 
 #include "protocol/message/query.h"
 #include "tests/bench/site.h"
@@ -56,5 +55,3 @@ int person_wait_nodes(struct person *person, size_t count, double limit_s,
 size_t person_spans(struct person *person, uint64_t since, const char *from,
 		    const char *to, double *spans_ms, size_t max,
 		    struct error *err);
-
-#endif

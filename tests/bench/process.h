@@ -1,7 +1,6 @@
 /* process.h - child processes of a benchmark: started, timed, ended.
  */
-#ifndef TESTS_BENCH_PROCESS_H
-#define TESTS_BENCH_PROCESS_H
+#pragma once
 
 #include "protocol/base/error.h"
 
@@ -25,5 +24,3 @@ void process_end(pid_t pid);
  */
 int process_run_many(const char *const *argv, size_t count, size_t width,
 		     double *times, struct error *err);
-
-#endif

@@ -4,8 +4,7 @@
  * in the kernel, and only while no other process wants the processor
  * (SCHED_IDLE): what is measured is what pages cost their server.
  */
-#ifndef TESTS_BENCH_READERS_H
-#define TESTS_BENCH_READERS_H
+#pragma once
 
 #include "protocol/base/error.h"
 
@@ -21,5 +20,3 @@
 pid_t readers_start(const char *url, const char *cookie,
 		    const char *const *paths, size_t paths_count, size_t count,
 		    struct error *err);
-
-#endif

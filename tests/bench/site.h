@@ -3,8 +3,7 @@
  * Everything lies below one folder: keys, the controller's state and log, the
  * agents' states and logs. Programs are those of the build.
  */
-#ifndef TESTS_BENCH_SITE_H
-#define TESTS_BENCH_SITE_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -44,5 +43,3 @@ int site_start_agents(struct site *site, const char *engine, struct error *err);
 
 /* Path of a file in the folder; cut to fit. */
 void site_path(const struct site *site, const char *name, char path[PATH_MAX]);
-
-#endif

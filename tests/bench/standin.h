@@ -10,8 +10,7 @@
  * rank 0 that begin while they may fail do so once they are told to, and look
  * for it all the time: with many of them that is what a machine does.
  */
-#ifndef TESTS_BENCH_STANDIN_H
-#define TESTS_BENCH_STANDIN_H
+#pragma once
 
 #include "protocol/base/error.h"
 
@@ -38,5 +37,3 @@ void standin_free(struct standin *standin);
 /* One node's engine; engine_free() it. It counts in standin (borrowed). */
 struct engine *standin_engine(sd_event *loop, struct standin *standin,
 			      struct error *err);
-
-#endif

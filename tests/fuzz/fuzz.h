@@ -25,8 +25,7 @@
  * items (libcbor), JSON (cJSON), YAML events (libyaml) and tables of the store
  * (SQLite); what we make of them is above.
  */
-#ifndef TESTS_FUZZ_FUZZ_H
-#define TESTS_FUZZ_FUZZ_H
+#pragma once
 
 #include "protocol/base/file.h"
 
@@ -97,5 +96,3 @@ static inline char *fuzz_text(const uint8_t *data, size_t size)
 	memcpy(text, data, size);
 	return text;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * are models, which lose, double, delay, cut, fill up and die by a plan that
  * follows from the seed alone. A run is a pure function of its seed.
  */
-#ifndef TESTS_SIMULATION_SIMULATION_H
-#define TESTS_SIMULATION_SIMULATION_H
+#pragma once
 
 #include "controller/cluster/active_job_internal.h"
 #include "controller/jobs/jobs.h"
@@ -277,5 +276,3 @@ struct snapshot;
 bool snapshot_is_early(struct world *world);
 struct snapshot *snapshot_take(struct world *world);
 void snapshot_compare(struct world *world, struct snapshot *before);
-
-#endif

@@ -4,8 +4,7 @@
  * wire_server, so that both ends have loops of their own. What it answers is
  * the test's: a function that runs in the child.
  */
-#ifndef TESTS_UNIT_CLI_BED_H
-#define TESTS_UNIT_CLI_BED_H
+#pragma once
 
 #include "controller/cli/dispatch.h"
 #include "protocol/wire/wire.h"
@@ -62,5 +61,3 @@ void fake_reply(struct wire_peer *peer, uint64_t request, const char *json,
 		const void *payload, size_t size);
 void fake_refuse(struct wire_peer *peer, uint64_t request, int code,
 		 const char *text);
-
-#endif

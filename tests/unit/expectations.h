@@ -8,8 +8,7 @@
  *	 "result": {"memory_mib": 29000}}	 what stands in no record;
  * samples of 128 tokens
  */
-#ifndef TESTS_UNIT_EXPECTATIONS_H
-#define TESTS_UNIT_EXPECTATIONS_H
+#pragma once
 
 #include "controller/catalog/catalog.h"
 #include "controller/results/format_choice.h"
@@ -49,5 +48,3 @@ cJSON *expectation_read(const char *path);
 
 /* Does the view say what is expected? tell: print what differs. */
 bool expectation_met(const cJSON *view, const cJSON *expect, bool tell);
-
-#endif

@@ -4,8 +4,7 @@
  * whole, the script is called and answers: at once, later (the exchange may be
  * kept until gone() or the fake's end), in pieces, with garbage, or never.
  */
-#ifndef TESTS_UNIT_FAKE_ENGINE_H
-#define TESTS_UNIT_FAKE_ENGINE_H
+#pragma once
 
 #include "protocol/base/owned.h"
 
@@ -77,5 +76,3 @@ bool fake_version(struct fake_exchange *exchange,
 
 /* The path behind "/v1.41", or as it is. */
 const char *fake_path(const struct fake_request *request);
-
-#endif

@@ -12,8 +12,7 @@
  * --wrap=strdup, which catches the calls of our own objects. Of libraries only
  * cJSON's are caught, after fault_hook_cjson().
  */
-#ifndef TESTS_UNIT_FAULT_H
-#define TESTS_UNIT_FAULT_H
+#pragma once
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -79,5 +78,3 @@ static inline void fault_hook_cjson(void)
 {
 	cJSON_InitHooks(&(cJSON_Hooks){ malloc, free });
 }
-
-#endif

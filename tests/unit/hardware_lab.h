@@ -1,7 +1,6 @@
 /* hardware_lab.h - a simulated /dev, /sys and /proc below a temporary folder.
  */
-#ifndef TESTS_UNIT_HARDWARE_LAB_H
-#define TESTS_UNIT_HARDWARE_LAB_H
+#pragma once
 
 #include "protocol/hardware/profile.h"
 
@@ -38,5 +37,3 @@ void lab_pci(struct lab *lab, const char *bus_id, const char *vendor,
 struct profile *lab_profile(const char *vendor);
 /* A profile from its text. */
 struct profile *lab_profile_text(const char *text);
-
-#endif

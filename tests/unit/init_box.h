@@ -4,8 +4,7 @@
  * Descriptor 9 of each command is a pipe to the test: a line says "ready", its
  * end says that no process is left.
  */
-#ifndef TESTS_UNIT_INIT_BOX_H
-#define TESTS_UNIT_INIT_BOX_H
+#pragma once
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -64,5 +63,3 @@ long long box_number_of(const struct box *box, int process, const char *name);
 int box_process_count(const struct box *box);
 const char *box_error(const struct box *box);
 const char *box_note(const struct box *box);
-
-#endif

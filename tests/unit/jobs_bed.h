@@ -1,8 +1,7 @@
 /* jobs_bed.h - jobs of sweep 1 with a real store, queue and nodes, without
  * agents.
  */
-#ifndef TESTS_UNIT_JOBS_BED_H
-#define TESTS_UNIT_JOBS_BED_H
+#pragma once
 
 #include "controller/effects.h"
 #include "controller/jobs/core.h"
@@ -21,5 +20,3 @@ void jobs_bed_open(struct jobs_bed *bed);
 /* As after kill -9, but for the rows that were not committed. */
 void jobs_bed_restart(struct jobs_bed *bed);
 void jobs_bed_close(struct jobs_bed *bed);
-
-#endif

@@ -5,8 +5,7 @@
  * them, else it is ../shared. A test reads them in addition to its fixtures of
  * tests/samples/.
  */
-#ifndef TESTS_UNIT_RECORDINGS_H
-#define TESTS_UNIT_RECORDINGS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -25,5 +24,3 @@ static inline bool recordings_folder(const char *name, char *path, size_t size)
 	printf("# no recordings in %s (REGATTA_SAMPLES): skipped\n", path);
 	return false;
 }
-
-#endif

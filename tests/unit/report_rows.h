@@ -1,7 +1,6 @@
 /* report_rows.h - rows of a report from JSON.
  */
-#ifndef TESTS_UNIT_REPORT_ROWS_H
-#define TESTS_UNIT_REPORT_ROWS_H
+#pragma once
 
 #include "controller/report/row.h"
 #include "tests/tap.h"
@@ -37,5 +36,3 @@ static inline struct report_rows rows_of_text(const char *text)
 	cJSON_Delete(list);
 	return rows;
 }
-
-#endif

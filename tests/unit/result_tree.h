@@ -1,8 +1,7 @@
 /* result_tree.h - results as trees, whose members a test names by their paths.
  * Remarks are their sentences. The callers delete the trees.
  */
-#ifndef TESTS_UNIT_RESULT_TREE_H
-#define TESTS_UNIT_RESULT_TREE_H
+#pragma once
 
 #include "controller/results/remarks.h"
 #include "controller/results/result.h"
@@ -32,5 +31,3 @@ static inline cJSON *result_tree(const struct result_input *input)
 	result_compute(&once, &result, NULL);
 	return result_tree_of(&result);
 }
-
-#endif

@@ -4,8 +4,7 @@
  * steps and losses, memory, the metrics of the run, results of a suite, rates
  * derived from them, and values that must not be taken.
  */
-#ifndef TESTS_UNIT_SAMPLE_CLAIMS_H
-#define TESTS_UNIT_SAMPLE_CLAIMS_H
+#pragma once
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -19,5 +18,3 @@ bool sample_claims_met(const char *name, const cJSON *expect, const cJSON *got);
  * rule would take?
  */
 bool sample_claims_kept_out(const cJSON *got, const cJSON *list);
-
-#endif

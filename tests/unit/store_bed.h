@@ -1,7 +1,6 @@
 /* store_bed.h - a store in a folder of its own, and rows to put into it.
  */
-#ifndef TESTS_UNIT_STORE_BED_H
-#define TESTS_UNIT_STORE_BED_H
+#pragma once
 
 #include "controller/store/store.h"
 #include "protocol/base/file.h"
@@ -107,5 +106,3 @@ static inline uint64_t jobs_in(struct store *store)
 
 	return store_jobs(store, 0, 0, 0, count_job, &n, NULL) == 0 ? n : 999;
 }
-
-#endif

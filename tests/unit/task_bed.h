@@ -3,8 +3,7 @@
  * The engine has at most one container. A test sets what the engine does next
  * in the struct, and reads there what it was asked.
  */
-#ifndef TESTS_UNIT_TASK_BED_H
-#define TESTS_UNIT_TASK_BED_H
+#pragma once
 
 #include "agent/images/registry_access.h"
 #include "agent/task/task.h"
@@ -101,5 +100,3 @@ sd_event_source *world_time_limit(struct world *world, bool *expired);
 		loop_source_free(&limit_);                                     \
 		met_;                                                          \
 	})
-
-#endif

@@ -1,7 +1,6 @@
 /* usage_tree.h - the summary of samples as a tree. The caller deletes it.
  */
-#ifndef TESTS_UNIT_USAGE_TREE_H
-#define TESTS_UNIT_USAGE_TREE_H
+#pragma once
 
 #include "controller/results/usage.h"
 
@@ -16,5 +15,3 @@ static inline cJSON *usage_tree(const struct usage *const *streams,
 	codec_clear(&usage_summary_schema, &summary);
 	return tree;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * and counts as well. A stranger is a bare DEALER with a key, for messages
  * that a wire client would never send.
  */
-#ifndef TESTS_UNIT_WIRE_HALL_H
-#define TESTS_UNIT_WIRE_HALL_H
+#pragma once
 
 #include "protocol/base/clock.h"
 #include "protocol/wire/wire.h"
@@ -96,5 +95,3 @@ bool stranger_hears(struct stranger *stranger); /* a message, into text */
 
 /* Turn it for so long. */
 void hall_run(struct hall *hall, int ms);
-
-#endif

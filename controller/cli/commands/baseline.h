@@ -1,7 +1,6 @@
 /* baseline.h - reads what --baseline names.
  */
-#ifndef CONTROLLER_CLI_COMMANDS_BASELINE_H
-#define CONTROLLER_CLI_COMMANDS_BASELINE_H
+#pragma once
 
 #include "controller/cli/commands/sweep_source.h"
 
@@ -13,5 +12,3 @@
 int baseline_read(struct sweep_source *source, struct cli *cli,
 		  const char *text, const struct report_rows *runs,
 		  struct report_about *about, struct error *err);
-
-#endif

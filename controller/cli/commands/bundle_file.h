@@ -14,8 +14,7 @@
  *	signature.json	struct reply_sign: the controller's statement about the
  *			manifest (controller/access/statement.h)
  */
-#ifndef CONTROLLER_CLI_COMMANDS_BUNDLE_FILE_H
-#define CONTROLLER_CLI_COMMANDS_BUNDLE_FILE_H
+#pragma once
 
 #include "controller/report/about.h"
 #include "controller/report/row.h"
@@ -75,5 +74,3 @@ struct report_about bundle_about(const struct bundle *bundle);
  */
 int bundle_log_path(uint64_t job, uint32_t attempt, const char *stream,
 		    char path[PATH_MAX], struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* exported.h - describes a job as a case of FlagPerf, for export.
  */
-#ifndef CONTROLLER_CLI_COMMANDS_EXPORTED_H
-#define CONTROLLER_CLI_COMMANDS_EXPORTED_H
+#pragma once
 
 #include "controller/catalog/catalog.h"
 #include "controller/cli/cli.h"
@@ -61,5 +60,3 @@ void export_time(int64_t ms, const char *form, char text[EXPORT_TIME_SIZE]);
 /* Open the file of that name in the folder to write it; path gets its path. */
 FILE *export_open(const char *folder, const char *name, char path[PATH_MAX],
 		  struct error *err);
-
-#endif

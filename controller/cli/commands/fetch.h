@@ -1,7 +1,6 @@
 /* fetch.h - downloads the collected files of a job.
  */
-#ifndef CONTROLLER_CLI_COMMANDS_FETCH_H
-#define CONTROLLER_CLI_COMMANDS_FETCH_H
+#pragma once
 
 #include "controller/cli/cli.h"
 
@@ -30,5 +29,3 @@ bool files_choose(const char *collected, const char *wanted, char *only,
 
 /* An unnamed file on the disk of the folder: its descriptor. */
 int fetch_temporary(const char *folder, struct error *err);
-
-#endif

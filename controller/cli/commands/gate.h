@@ -7,8 +7,7 @@
  *	fail         rate >= 97% of baseline: batch.micro=4: 93.20 % ± 0.41
  *	cannot tell  cv <= 1%: batch.micro=8: a single run has none; 2 runs ...
  */
-#ifndef CONTROLLER_CLI_COMMANDS_GATE_H
-#define CONTROLLER_CLI_COMMANDS_GATE_H
+#pragma once
 
 #include "controller/cli/cli.h"
 #include "controller/report/about.h"
@@ -42,5 +41,3 @@ int gate_judge(struct cli *cli, const struct gate *gate,
 	{ OPTION(options, "junit", 0, OPTION_TEXT, junit, "FILE"), \
 	  .help = "write the verdicts as JUnit XML" }
 /* clang-format on */
-
-#endif

@@ -5,8 +5,7 @@
  * of the one that has most left. What is said, and the output of nodes with
  * their names in front, are plain lines above it.
  */
-#ifndef CONTROLLER_CLI_COMMANDS_IMAGES_H
-#define CONTROLLER_CLI_COMMANDS_IMAGES_H
+#pragma once
 
 #include "controller/cli/cli.h"
 #include "controller/cli/command.h"
@@ -110,5 +109,3 @@ int image_view_end(struct image_view *view,
 /* Ask the nodes with these names for their images (NULL: all nodes). */
 int images_ask(struct image_view *view, struct cli *cli, const char *nodes,
 	       struct answer *answer, struct error *err);
-
-#endif

@@ -3,8 +3,7 @@
  * The tree is not trusted: a name in it may be a link to any file of this
  * machine, or a FIFO. Only regular files inside the tree are read.
  */
-#ifndef CONTROLLER_CLI_COMMANDS_IMPORT_CONF_H
-#define CONTROLLER_CLI_COMMANDS_IMPORT_CONF_H
+#pragma once
 
 #include "controller/catalog/catalog.h"
 #include "controller/cli/cli.h"
@@ -47,5 +46,3 @@ int import_conf_read(struct cli *cli, const char *root,
  */
 struct python_files *python_read(const struct strings *paths,
 				 struct error *err);
-
-#endif

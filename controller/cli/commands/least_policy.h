@@ -3,8 +3,7 @@
  * Pure. The result are the lines of a policy file that, added to the defaults,
  * allow the jobs and no more.
  */
-#ifndef CONTROLLER_CLI_COMMANDS_LEAST_POLICY_H
-#define CONTROLLER_CLI_COMMANDS_LEAST_POLICY_H
+#pragma once
 
 #include "protocol/base/owned.h"
 #include "protocol/config/policy.h"
@@ -32,5 +31,3 @@ bool least_policy_print(const struct least_policy *least, FILE *out);
 
 /* The same as an object; NULL: no memory. */
 cJSON *least_policy_json(const struct least_policy *least);
-
-#endif

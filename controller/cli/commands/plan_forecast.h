@@ -1,8 +1,7 @@
 /* plan_forecast.h - asks the controller what would become of a sweep, and adds
  * it to a plan.
  */
-#ifndef CONTROLLER_CLI_COMMANDS_PLAN_FORECAST_H
-#define CONTROLLER_CLI_COMMANDS_PLAN_FORECAST_H
+#pragma once
 
 #include "controller/cli/input.h"
 #include "controller/cli/commands/least_policy.h"
@@ -28,5 +27,3 @@ OWNED_VALUE(struct plan_forecast, plan_forecast_clear)
 /* Add the forecast to a plan (controller/sweep/plan.h). */
 int plan_forecast_add(struct plan_forecast *forecast, const struct cli *cli,
 		      struct sweep *sweep, cJSON *plan, struct error *err);
-
-#endif

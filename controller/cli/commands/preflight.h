@@ -1,7 +1,6 @@
 /* preflight.h - measures nodes before a sweep that asks for it.
  */
-#ifndef CONTROLLER_CLI_COMMANDS_PREFLIGHT_H
-#define CONTROLLER_CLI_COMMANDS_PREFLIGHT_H
+#pragma once
 
 #include "controller/cli/input.h"
 
@@ -12,5 +11,3 @@
  */
 int preflight_run(struct cli *cli, struct client *client,
 		  const struct input *input, struct error *err);
-
-#endif

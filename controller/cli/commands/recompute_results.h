@@ -1,7 +1,6 @@
 /* recompute_results.h - computes results again from the stored logs.
  */
-#ifndef CONTROLLER_CLI_COMMANDS_RECOMPUTE_RESULTS_H
-#define CONTROLLER_CLI_COMMANDS_RECOMPUTE_RESULTS_H
+#pragma once
 
 #include "controller/catalog/catalog.h"
 #include "controller/cli/cli.h"
@@ -46,5 +45,3 @@ int recompute_results_result(struct recompute_results *reread,
  */
 int recompute_results_rows(struct recompute_results *reread, struct cli *cli,
 			   struct report_rows *rows, struct error *err);
-
-#endif

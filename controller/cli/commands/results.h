@@ -1,7 +1,6 @@
 /* results.h - fetches the result rows of a sweep and prints them.
  */
-#ifndef CONTROLLER_CLI_COMMANDS_RESULTS_H
-#define CONTROLLER_CLI_COMMANDS_RESULTS_H
+#pragma once
 
 #include "controller/cli/cli.h"
 #include "controller/report/report.h"
@@ -78,5 +77,3 @@ int results_show(struct cli *cli, const struct report_rows *rows,
 int results_print(struct cli *cli, struct client *client,
 		  struct report_about *about, struct report_rows *rows,
 		  const struct results_form *form, struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* rows.h - prints lists of the controller as a table or as JSON.
  */
-#ifndef CONTROLLER_CLI_COMMANDS_ROWS_H
-#define CONTROLLER_CLI_COMMANDS_ROWS_H
+#pragma once
 
 #include "controller/cli/cli.h"
 #include "controller/view/render.h"
@@ -26,5 +25,3 @@ int rows_list(struct cli *cli, const struct view *view, enum query_kind what,
 
 /* The rows as an array of objects; the caller deletes it. */
 cJSON *rows_json(const struct rows *rows, struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* streams.h - lists and reads the output streams of a job.
  */
-#ifndef CONTROLLER_CLI_COMMANDS_STREAMS_H
-#define CONTROLLER_CLI_COMMANDS_STREAMS_H
+#pragma once
 
 #include "controller/cli/cli.h"
 #include "controller/cli/file_reader.h"
@@ -25,5 +24,3 @@ int stream_piece_wrong(const char *stream, struct error *err); /* always -1 */
 int stream_read(struct client *client, uint64_t job, uint32_t attempt,
 		const char *stream, uint64_t from, file_reader_fn *fn,
 		void *arg, struct error *err);
-
-#endif

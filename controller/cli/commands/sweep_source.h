@@ -1,7 +1,6 @@
 /* sweep_source.h - reads the rows of a sweep from where a word says they are.
  */
-#ifndef CONTROLLER_CLI_COMMANDS_SWEEP_SOURCE_H
-#define CONTROLLER_CLI_COMMANDS_SWEEP_SOURCE_H
+#pragma once
 
 #include "controller/cli/commands/bundle_file.h"
 #include "controller/cli/commands/results.h"
@@ -33,5 +32,3 @@ int sweep_source_read(struct sweep_source *source, struct cli *cli,
 /* The same of source->sweep of that controller. */
 int sweep_source_fetch(struct sweep_source *source, struct client *client,
 		       unsigned parts, struct error *err);
-
-#endif

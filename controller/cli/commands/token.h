@@ -1,7 +1,6 @@
 /* token.h - makes a token, for `node token` and `user add`.
  */
-#ifndef CONTROLLER_CLI_COMMANDS_TOKEN_H
-#define CONTROLLER_CLI_COMMANDS_TOKEN_H
+#pragma once
 
 #include "controller/cli/command.h"
 
@@ -31,5 +30,3 @@ int token_print(struct cli *cli, const struct token_options *options,
 
 /* Parse a duration: 90s, 15m, 2h, 1d. */
 int token_seconds(const char *text, uint32_t *seconds, struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* validation.h - measures nodes with a set, and judges them by their peers.
  */
-#ifndef CONTROLLER_CLI_COMMANDS_VALIDATION_H
-#define CONTROLLER_CLI_COMMANDS_VALIDATION_H
+#pragma once
 
 #include "controller/cli/cli.h"
 #include "controller/validation/acceptance.h"
@@ -44,5 +43,3 @@ int validation_run(struct validation *of, const char *set, bool tournament,
 
 /* Good nodes are accepted now, the others rejected: labels with the time. */
 int validation_label(struct validation *of, struct error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* admission.h - says beforehand what a cluster would refuse, and which of its
  * nodes could run a pod. Nothing is created.
  */
-#ifndef CONTROLLER_CLI_K8S_ADMISSION_H
-#define CONTROLLER_CLI_K8S_ADMISSION_H
+#pragma once
 
 #include "protocol/base/strings.h"
 
@@ -27,5 +26,3 @@ double admission_quantity(const cJSON *value);
  */
 bool admission_node_lacks(const cJSON *node, const cJSON *spec,
 			  char text[ADMISSION_TEXT_MAX]);
-
-#endif

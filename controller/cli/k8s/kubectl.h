@@ -1,8 +1,7 @@
 /* kubectl.h - runs the kubectl of this machine, with every way to log in that
  * it has.
  */
-#ifndef CONTROLLER_CLI_K8S_KUBECTL_H
-#define CONTROLLER_CLI_K8S_KUBECTL_H
+#pragma once
 
 #include "protocol/base/buffer.h"
 #include "protocol/base/strings.h"
@@ -31,5 +30,3 @@ int kubectl_can(const struct strings *options, const char *verb,
  */
 int kubectl_create(const struct strings *options, const cJSON *object,
 		   const char *const *more, cJSON **answer, struct error *err);
-
-#endif

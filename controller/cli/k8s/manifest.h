@@ -9,8 +9,7 @@
  * v1 Secret, as they are from 1.20 to today; resource.k8s.io/v1; PodGroup of
  * scheduler-plugins; "Running Kubernetes Jobs" of Kueue.
  */
-#ifndef CONTROLLER_CLI_K8S_MANIFEST_H
-#define CONTROLLER_CLI_K8S_MANIFEST_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/message/spec.h"
@@ -55,5 +54,3 @@ cJSON *manifest_attempt(const struct manifest_run *run,
  * name of their items; what else is in `from` replaces what is in `to`.
  */
 void manifest_merge(cJSON *to, const cJSON *from);
-
-#endif

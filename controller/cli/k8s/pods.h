@@ -7,8 +7,7 @@
  * token of their Job, and get the label by which the controller gives them
  * their job. At its end it removes all that the run has created.
  */
-#ifndef CONTROLLER_CLI_K8S_PODS_H
-#define CONTROLLER_CLI_K8S_PODS_H
+#pragma once
 
 #include "controller/cli/cli.h"
 
@@ -17,5 +16,3 @@
  * options) and site. Until SIGTERM, or until the pipe parent_fd ends.
  */
 int pods_serve(struct cli *cli, int parent_fd, struct error *err);
-
-#endif

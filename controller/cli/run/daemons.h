@@ -15,8 +15,7 @@
  * return their tasks to the running controller; then the controller ends and
  * keeps its jobs for the next allocation.
  */
-#ifndef CONTROLLER_CLI_RUN_DAEMONS_H
-#define CONTROLLER_CLI_RUN_DAEMONS_H
+#pragma once
 
 #include "controller/cli/run/folder.h"
 #include "protocol/base/strings.h"
@@ -132,5 +131,3 @@ bool daemons_release(struct daemons *daemons, uint64_t wait_ms);
 /* Also closes the pipes. */
 void daemons_free(struct daemons *daemons);
 OWNED_POINTER(struct daemons, daemons_free)
-
-#endif

@@ -17,8 +17,7 @@
  * the command; keys/ is locked by the command and its daemons, which may live
  * longer while they remove their containers.
  */
-#ifndef CONTROLLER_CLI_RUN_FOLDER_H
-#define CONTROLLER_CLI_RUN_FOLDER_H
+#pragma once
 
 #include "controller/cli/cli.h"
 #include "protocol/wire/key.h"
@@ -124,5 +123,3 @@ OWNED_VALUE(struct folder, folder_clear)
 /* The path of a file in the folder. Returns path. */
 char *folder_file(const struct folder *folder, const char *name,
 		  char path[PATH_MAX]);
-
-#endif

@@ -1,8 +1,7 @@
 /* folder_internal.h - shared by folder.c (one machine) and folder_slurm.c
  * (Slurm allocations).
  */
-#ifndef CONTROLLER_CLI_RUN_FOLDER_INTERNAL_H
-#define CONTROLLER_CLI_RUN_FOLDER_INTERNAL_H
+#pragma once
 
 #include "controller/cli/run/folder.h"
 
@@ -32,5 +31,3 @@ int folder_fill(struct folder *folder, struct cli *cli, struct error *err);
  */
 int folder_authorize(const struct folder *folder, const struct key *agents,
 		     size_t count, struct error *err);
-
-#endif

@@ -6,8 +6,7 @@
  * the session. That one runs no jobs and changes none. Where no controller is
  * configured, the folder is that of the last run in the present folder.
  */
-#ifndef CONTROLLER_CLI_RUN_SESSION_H
-#define CONTROLLER_CLI_RUN_SESSION_H
+#pragma once
 
 #include "controller/cli/command.h"
 #include "controller/cli/run/daemons.h"
@@ -53,5 +52,3 @@ struct client *session_client(sd_event *loop, const struct folder *folder,
 	  .help = "read the folder of a regatta run instead of asking a " \
 		  "controller" }
 /* clang-format on */
-
-#endif

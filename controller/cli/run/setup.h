@@ -5,8 +5,7 @@
  * engine answers, finds programs and credentials, and makes and locks the run's
  * folder.
  */
-#ifndef CONTROLLER_CLI_RUN_SETUP_H
-#define CONTROLLER_CLI_RUN_SETUP_H
+#pragma once
 
 #include "controller/cli/cli.h"
 #include "controller/cli/input.h"
@@ -93,5 +92,3 @@ struct run_setup {
  */
 int run_setup_open(struct run_setup *setup, struct cli *cli, struct error *err);
 void run_setup_clear(struct run_setup *setup);
-
-#endif

@@ -1,7 +1,6 @@
 /* line.h - what the numbers of one line mean together.
  */
-#ifndef CONTROLLER_RESULTS_MEANING_LINE_H
-#define CONTROLLER_RESULTS_MEANING_LINE_H
+#pragma once
 
 #include "controller/results/meaning/notation.h"
 
@@ -133,5 +132,3 @@ bool line_has_any(const struct line_reading *line);
 
 /* Has it a value that only a training step has? */
 bool line_measures(const struct line_reading *line);
-
-#endif

@@ -6,8 +6,7 @@
  * the steps, else the lines are. What a line leaves open, such as the unit of
  * "time: 0.41", is kept as a metric under its own name, for open_figures.h.
  */
-#ifndef CONTROLLER_RESULTS_MEANING_MEANING_H
-#define CONTROLLER_RESULTS_MEANING_MEANING_H
+#pragma once
 
 #include "controller/results/meaning/line.h"
 #include "controller/results/rules/rules.h"
@@ -75,5 +74,3 @@ int meaning_read(struct meaning *meaning, struct fields *names,
 bool meaning_reads_all(const struct meaning *meaning);
 
 const struct meaning_found *meaning_found(const struct meaning *meaning);
-
-#endif

@@ -2,8 +2,7 @@
  * "key: 1.5", "key=1.5", "key 1.5 ms", "Step [20/938]", "[ 10/500]", "12.3
  * it/s", "第 10 步".
  */
-#ifndef CONTROLLER_RESULTS_MEANING_NOTATION_H
-#define CONTROLLER_RESULTS_MEANING_NOTATION_H
+#pragma once
 
 #include "controller/results/meaning/quantity.h"
 
@@ -68,5 +67,3 @@ struct quantity notation_quantity(struct notation *notation, const char *text,
 
 /* The number at text[0..size), and the bytes that it takes; 0: none. */
 size_t notation_number(const char *text, size_t size, double *number);
-
-#endif

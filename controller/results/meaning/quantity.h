@@ -1,7 +1,6 @@
 /* quantity.h - what the text before and behind a number says that it is.
  */
-#ifndef CONTROLLER_RESULTS_MEANING_QUANTITY_H
-#define CONTROLLER_RESULTS_MEANING_QUANTITY_H
+#pragma once
 
 #include "controller/results/rules/lexicon.h"
 
@@ -57,5 +56,3 @@ bool quantity_mark(const char *text, size_t size);
 /* A unit: "ms", "tok/s/gpu", "samples per second". */
 struct quantity_unit quantity_unit(const struct lexicon *lexicon,
 				   const char *text, size_t size);
-
-#endif

@@ -4,8 +4,7 @@
  * None, True, single quotes, and objects such as tensor(1., device='x'), whose
  * text is the value. Texts are not copied.
  */
-#ifndef CONTROLLER_RESULTS_RULES_DICT_H
-#define CONTROLLER_RESULTS_RULES_DICT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,5 +23,3 @@ typedef void dict_value_fn(const char *path, const char *text, size_t size,
  * before the error.
  */
 size_t dict_read(const char *text, size_t size, dict_value_fn *fn, void *arg);
-
-#endif

@@ -3,8 +3,7 @@
  * Some names are predefined: they fill the fields of struct record (record.h).
  * All other names are metrics.
  */
-#ifndef CONTROLLER_RESULTS_RULES_FIELDS_H
-#define CONTROLLER_RESULTS_RULES_FIELDS_H
+#pragma once
 
 #include "controller/results/rules/log_rules.h"
 #include "controller/results/rules/record.h"
@@ -67,5 +66,3 @@ struct captured_value {
 /* Convert text. False: it has not this form. */
 bool value_from(struct captured_value *value, enum value_form form,
 		const char *text, size_t size);
-
-#endif

@@ -18,8 +18,7 @@
  *
  * A word is in lower case, with '_' between its parts.
  */
-#ifndef CONTROLLER_RESULTS_RULES_LEXICON_H
-#define CONTROLLER_RESULTS_RULES_LEXICON_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -98,5 +97,3 @@ bool lexicon_word(const struct lexicon *lexicon, enum word_kind kind,
 
 /* The name of a role in descriptions and results: "loss", "lr". */
 const char *meaning_role_name(enum meaning_role role);
-
-#endif

@@ -4,8 +4,7 @@
  * Searching for a text is about ten times cheaper than matching, and most lines
  * of a log hold no metric.
  */
-#ifndef CONTROLLER_RESULTS_RULES_LITERAL_H
-#define CONTROLLER_RESULTS_RULES_LITERAL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -26,5 +25,3 @@ size_t literals_either(const char *expression, char *out);
  * may match.
  */
 size_t literal_find(const char *expression, char *out);
-
-#endif

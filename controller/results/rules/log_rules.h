@@ -117,8 +117,7 @@
  * CR is used only if it ends its last field itself, with '|' or '}', so that a
  * truncated number is never read.
  */
-#ifndef CONTROLLER_RESULTS_RULES_LOG_RULES_H
-#define CONTROLLER_RESULTS_RULES_LOG_RULES_H
+#pragma once
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -193,5 +192,3 @@ enum metric_take { TAKE_UNSAID, TAKE_LAST, TAKE_MAX, TAKE_MEDIAN };
  */
 enum metric_take extract_rules_take(const struct extract_rules *rules,
 				    const char *name);
-
-#endif

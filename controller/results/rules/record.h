@@ -1,7 +1,6 @@
 /* record.h - the captured values of one step of a log, or of its summary.
  */
-#ifndef CONTROLLER_RESULTS_RULES_RECORD_H
-#define CONTROLLER_RESULTS_RULES_RECORD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -83,5 +82,3 @@ struct run_metric {
 	uint64_t count;
 	double sum;
 };
-
-#endif

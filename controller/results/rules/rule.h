@@ -1,7 +1,6 @@
 /* rule.h - a compiled log rule. log_rules.h explains the keys.
  */
-#ifndef CONTROLLER_RESULTS_RULES_RULE_H
-#define CONTROLLER_RESULTS_RULES_RULE_H
+#pragma once
 
 #include "controller/results/rules/fields.h"
 #include "controller/results/rules/lexicon.h"
@@ -151,5 +150,3 @@ struct extract_rules {
 int rule_read(struct extract_rules *rules, const struct value *value,
 	      struct rule *rule, struct error *err);
 void rule_clear(struct rule *rule);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * log_rules.h describes the rules.
  */
-#ifndef CONTROLLER_RESULTS_RULES_RULES_H
-#define CONTROLLER_RESULTS_RULES_RULES_H
+#pragma once
 
 #include "controller/results/rules/rule.h"
 
@@ -41,5 +40,3 @@ const char *rules_next(const struct extract_rules *rules, const char *at,
  */
 const char *rules_plain(struct extract_rules *rules, const char *text,
 			size_t *size);
-
-#endif

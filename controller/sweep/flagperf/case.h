@@ -1,7 +1,6 @@
 /* case.h - converts a case of a FlagPerf tree to the keys of a cell.
  */
-#ifndef CONTROLLER_SWEEP_FLAGPERF_CASE_H
-#define CONTROLLER_SWEEP_FLAGPERF_CASE_H
+#pragma once
 
 #include "controller/catalog/catalog.h"
 #include "protocol/message/codec.h"
@@ -39,5 +38,3 @@ struct flagperf_case {
 int case_fill(const struct flagperf_site *site,
 	      const struct flagperf_section *section,
 	      struct flagperf_case *item, cJSON *cell, struct error *err);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * All assign the same names. Those in Python are read as said below.
  */
-#ifndef CONTROLLER_SWEEP_FLAGPERF_CONF_H
-#define CONTROLLER_SWEEP_FLAGPERF_CONF_H
+#pragma once
 
 #include "protocol/message/codec.h"
 
@@ -133,5 +132,3 @@ const char *conf_text(const struct conf *conf, const char *name);
  */
 void conf_hints(const struct python_files *files, size_t file,
 		struct conf_hint hints[CONF_HINTS]);
-
-#endif

@@ -24,8 +24,7 @@
  * templates of the cells. Container keys at the top of the sweep file take
  * precedence; lists are joined.
  */
-#ifndef CONTROLLER_SWEEP_FLAGPERF_FLAGPERF_H
-#define CONTROLLER_SWEEP_FLAGPERF_FLAGPERF_H
+#pragma once
 
 #include "controller/catalog/catalog.h"
 
@@ -65,5 +64,3 @@ const char *flagperf_tree(const struct flagperf *flagperf);
  */
 int flagperf_check(const struct flagperf *flagperf, size_t index,
 		   const char *folder, struct error *err);
-
-#endif

@@ -5,8 +5,7 @@
  * doubled, and names that are known only at the start of a task
  * (controller/cell/interpolate.h) are kept.
  */
-#ifndef CONTROLLER_SWEEP_FLAGPERF_NAMES_H
-#define CONTROLLER_SWEEP_FLAGPERF_NAMES_H
+#pragma once
 
 #include "protocol/base/buffer.h"
 #include "protocol/yaml/value.h"
@@ -52,5 +51,3 @@ int names_fill(const struct names *names, const struct value *template,
  * is set again.
  */
 const char *names_plain(const struct names *names, const char *name);
-
-#endif

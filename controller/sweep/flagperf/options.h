@@ -7,8 +7,7 @@
  *
  * Source: docker run, of docker-cli 20.10 to 27.
  */
-#ifndef CONTROLLER_SWEEP_FLAGPERF_OPTIONS_H
-#define CONTROLLER_SWEEP_FLAGPERF_OPTIONS_H
+#pragma once
 
 #include "protocol/base/error.h"
 
@@ -30,5 +29,3 @@ int docker_options(const char *text, cJSON *cell, options_fn *fn, void *arg,
 /* Add a mount to the object. */
 int docker_mount(cJSON *cell, const char *host, const char *inside,
 		 bool read_only, struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* template.h - fills the cell templates of images/flagperf.yaml for one case.
  */
-#ifndef CONTROLLER_SWEEP_FLAGPERF_TEMPLATE_H
-#define CONTROLLER_SWEEP_FLAGPERF_TEMPLATE_H
+#pragma once
 
 #include "controller/sweep/flagperf/names.h"
 
@@ -24,5 +23,3 @@ int template_fill(const struct value *template, const struct names *names,
 /* Fill a list of templates and append the texts to the list. */
 int template_list(const struct value *template, const struct names *names,
 		  cJSON *list, struct error *err);
-
-#endif
