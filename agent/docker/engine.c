@@ -35,7 +35,6 @@ static int id_check(const char *id, struct error *err)
 static int container_path(struct buffer *path, const char *id, const char *what,
 			  struct error *err)
 {
-	buffer_init(path, PATH_LIMIT);
 	if (id_check(id, err) < 0)
 		return -1;
 	return buffer_printf(path, err, "/containers/%s%s", id, what);
@@ -126,19 +125,23 @@ bool engine_away(const struct error *err)
 	       err->code == ETIMEDOUT;
 }
 
+static struct call_plan plan_of(const char *method, uint32_t timeout_ms,
+				engine_done_fn *done, void *arg)
+{
+	return (struct call_plan){ .method = method,
+				   .timeout_ms = timeout_ms,
+				   .done = done,
+				   .arg = arg };
+}
+
 static struct engine_call *simple(struct engine *engine, const char *method,
 				  const char *path, uint32_t timeout_ms,
 				  engine_done_fn *done, void *arg,
 				  struct error *err)
 {
-	struct call_plan plan = {
-		.method = method,
-		.path = path,
-		.timeout_ms = timeout_ms,
-		.done = done,
-		.arg = arg,
-	};
+	struct call_plan plan = plan_of(method, timeout_ms, done, arg);
 
+	plan.path = path;
 	return engine_call_begin(engine, plan, err);
 }
 
@@ -176,15 +179,10 @@ struct engine_call *engine_info(struct engine *engine, uint32_t timeout_ms,
 				engine_done_fn *done, void *arg,
 				struct error *err)
 {
-	const struct call_plan plan = {
-		.method = "GET",
-		.path = "/info",
-		.newest = true,
-		.timeout_ms = timeout_ms,
-		.done = done,
-		.arg = arg,
-	};
+	struct call_plan plan = plan_of("GET", timeout_ms, done, arg);
 
+	plan.newest = true;
+	plan.path = "/info";
 	return engine_call_begin(engine, plan, err);
 }
 
@@ -206,7 +204,7 @@ static struct engine_call *container_call(struct engine *engine,
 					  engine_done_fn *done, void *arg,
 					  struct error *err)
 {
-	owned(buffer_clear) struct buffer path;
+	owned(buffer_clear) struct buffer path = BUFFER_INIT(PATH_LIMIT);
 
 	if (container_path(&path, id, what, err) < 0)
 		return NULL;
@@ -221,15 +219,10 @@ struct engine_call *engine_container_create(struct engine *engine,
 {
 	owned(buffer_clear) struct buffer path = BUFFER_INIT(PATH_LIMIT);
 	struct engine_call *call;
-	struct call_plan plan = {
-		.method = "POST",
-		.timeout_ms = timeout_ms,
-		.conflict = EEXIST,
-		.done = done,
-		.arg = arg,
-	};
+	struct call_plan plan = plan_of("POST", timeout_ms, done, arg);
 	char *text;
 
+	plan.conflict = EEXIST;
 	if (id_check(name, err) < 0 ||
 	    buffer_text(&path, "/containers/create", err) < 0 ||
 	    http_query(&path, "name", name, err) < 0)
@@ -258,7 +251,7 @@ struct engine_call *engine_container_stop(struct engine *engine, const char *id,
 					  engine_done_fn *done, void *arg,
 					  struct error *err)
 {
-	owned(buffer_clear) struct buffer path;
+	owned(buffer_clear) struct buffer path = BUFFER_INIT(PATH_LIMIT);
 
 	if (container_path(&path, id, "/stop", err) < 0 ||
 	    query_number(&path, "t", grace_s, err) < 0)
@@ -298,17 +291,13 @@ struct engine_call *engine_container_wait(struct engine *engine, const char *id,
 					  engine_done_fn *done, void *arg,
 					  struct error *err)
 {
-	owned(buffer_clear) struct buffer path, podman;
-	struct call_plan plan = {
-		.method = "POST",
-		.done = done,
-		.arg = arg,
-	};
+	owned(buffer_clear) struct buffer path = BUFFER_INIT(PATH_LIMIT);
+	owned(buffer_clear) struct buffer podman = BUFFER_INIT(PATH_LIMIT);
+	struct call_plan plan = plan_of("POST", 0, done, arg);
 
 	/* On a Docker client's wait, Podman (4.3) polls without a pause, which
 	 * takes a whole CPU. Its own call does not.
 	 */
-	buffer_init(&podman, PATH_LIMIT);
 	if (container_path(&path, id, "/wait", err) < 0 ||
 	    buffer_printf(&podman, err, "/libpod%s", path.data) < 0 ||
 	    http_query(&path, "condition", "not-running", err) < 0)
@@ -333,15 +322,11 @@ struct engine_call *engine_container_logs(struct engine *engine, const char *id,
 					  engine_done_fn *done, void *arg,
 					  struct error *err)
 {
-	owned(buffer_clear) struct buffer path;
-	struct call_plan plan = {
-		.method = "GET",
-		.data = data,
-		.stall_ms = stall_ms,
-		.done = done,
-		.arg = arg,
-	};
+	owned(buffer_clear) struct buffer path = BUFFER_INIT(PATH_LIMIT);
+	struct call_plan plan = plan_of("GET", 0, done, arg);
 
+	plan.data = data;
+	plan.stall_ms = stall_ms;
 	if (container_path(&path, id, "/logs?follow=1&stdout=1&stderr=1", err) <
 	    0)
 		return NULL;
@@ -359,12 +344,7 @@ struct engine_call *engine_exec_create(struct engine *engine, const char *id,
 	cJSON *body = cJSON_CreateObject();
 	cJSON *words = cJSON_AddArrayToObject(body, "Cmd");
 	owned_free char *text = NULL;
-	struct call_plan plan = {
-		.method = "POST",
-		.timeout_ms = timeout_ms,
-		.done = done,
-		.arg = arg,
-	};
+	struct call_plan plan = plan_of("POST", timeout_ms, done, arg);
 
 	for (size_t i = 0; i < argv->count; i++)
 		cJSON_AddItemToArray(words, cJSON_CreateString(argv->items[i]));
@@ -387,15 +367,10 @@ struct engine_call *engine_exec_start(struct engine *engine, const char *exec,
 				      struct error *err)
 {
 	owned(buffer_clear) struct buffer path = BUFFER_INIT(PATH_LIMIT);
-	struct call_plan plan = {
-		.method = "POST",
-		.body = "{\"Detach\":false,\"Tty\":false}",
-		.data = data,
-		.timeout_ms = timeout_ms,
-		.done = done,
-		.arg = arg,
-	};
+	struct call_plan plan = plan_of("POST", timeout_ms, done, arg);
 
+	plan.body = "{\"Detach\":false,\"Tty\":false}";
+	plan.data = data;
 	if (id_check(exec, err) < 0 ||
 	    buffer_printf(&path, err, "/exec/%s/start", exec) < 0)
 		return NULL;
@@ -410,16 +385,10 @@ engine_container_commit(struct engine *engine, const char *id, const char *tag,
 {
 	owned(buffer_clear) struct buffer path = BUFFER_INIT(PATH_LIMIT);
 	struct reference parts;
-	/* Podman 4 refuses an empty body. */
-	struct call_plan plan = {
-		.method = "POST",
-		.body = "{}",
-		.timeout_ms = timeout_ms,
-		.done = done,
-		.arg = arg,
-	};
+	struct call_plan plan = plan_of("POST", timeout_ms, done, arg);
 	char change[200];
 
+	plan.body = "{}"; /* Podman 4 refuses an empty body */
 	snprintf(change, sizeof(change), "LABEL %s=", label);
 	if (id_check(id, err) < 0 || reference_parse(tag, &parts, err) < 0 ||
 	    buffer_text(&path, "/commit", err) < 0 ||
@@ -457,7 +426,6 @@ static int image_path(struct buffer *path, const char *reference,
 {
 	struct reference parts;
 
-	buffer_init(path, PATH_LIMIT);
 	if (reference_parse(reference, &parts, err) < 0)
 		return -1;
 	if (!parts.name[0])
@@ -484,7 +452,7 @@ struct engine_call *engine_image_inspect(struct engine *engine,
 					 engine_done_fn *done, void *arg,
 					 struct error *err)
 {
-	owned(buffer_clear) struct buffer path;
+	owned(buffer_clear) struct buffer path = BUFFER_INIT(PATH_LIMIT);
 
 	if (image_path(&path, reference, "/json", err) < 0)
 		return NULL;
@@ -499,14 +467,9 @@ struct engine_call *engine_distribution(struct engine *engine,
 {
 	owned(buffer_clear) struct buffer path = BUFFER_INIT(PATH_LIMIT);
 	struct reference parts;
-	struct call_plan plan = {
-		.method = "GET",
-		.header = auth,
-		.timeout_ms = timeout_ms,
-		.done = done,
-		.arg = arg,
-	};
+	struct call_plan plan = plan_of("GET", timeout_ms, done, arg);
 
+	plan.header = auth;
 	if (reference_parse(reference, &parts, err) < 0 ||
 	    buffer_printf(&path, err, "/distribution/%s/json", reference) < 0)
 		return NULL;
@@ -523,16 +486,12 @@ struct engine_call *engine_image_pull(struct engine *engine,
 {
 	owned(buffer_clear) struct buffer path = BUFFER_INIT(PATH_LIMIT);
 	struct reference parts;
-	struct call_plan plan = {
-		.method = "POST",
-		.header = auth,
-		.object = progress,
-		.stall_ms = stall_ms,
-		.done = done,
-		.arg = arg,
-	};
+	struct call_plan plan = plan_of("POST", 0, done, arg);
 	const char *tag;
 
+	plan.header = auth;
+	plan.object = progress;
+	plan.stall_ms = stall_ms;
 	if (reference_parse(reference, &parts, err) < 0)
 		return NULL;
 	if (!parts.name[0])
@@ -558,7 +517,7 @@ struct engine_call *engine_image_tag(struct engine *engine,
 				     engine_done_fn *done, void *arg,
 				     struct error *err)
 {
-	owned(buffer_clear) struct buffer path;
+	owned(buffer_clear) struct buffer path = BUFFER_INIT(PATH_LIMIT);
 
 	if (image_path(&path, reference, "/tag", err) < 0 ||
 	    http_query(&path, "repo", name, err) < 0 ||
@@ -595,17 +554,13 @@ engine_image_build(struct engine *engine, const char *tag, const char *key,
 {
 	owned(buffer_clear) struct buffer path = BUFFER_INIT(PATH_LIMIT);
 	struct reference parts;
-	struct call_plan plan = {
-		.method = "POST",
-		.source = source,
-		.source_arg = source_arg,
-		.header = auth,
-		.object = progress,
-		.stall_ms = stall_ms,
-		.done = done,
-		.arg = arg,
-	};
+	struct call_plan plan = plan_of("POST", 0, done, arg);
 
+	plan.source = source;
+	plan.source_arg = source_arg;
+	plan.header = auth;
+	plan.object = progress;
+	plan.stall_ms = stall_ms;
 	if (reference_parse(tag, &parts, err) < 0 ||
 	    buffer_text(&path, "/build", err) < 0 ||
 	    http_query(&path, "t", tag, err) < 0 ||
@@ -625,17 +580,13 @@ struct engine_call *engine_image_load(struct engine *engine, uint32_t stall_ms,
 				      engine_done_fn *done, void *arg,
 				      struct error *err)
 {
-	struct call_plan plan = {
-		.method = "POST",
-		.path = "/images/load?quiet=1",
-		.source = source,
-		.source_arg = source_arg,
-		.object = progress,
-		.stall_ms = stall_ms,
-		.done = done,
-		.arg = arg,
-	};
+	struct call_plan plan = plan_of("POST", 0, done, arg);
 
+	plan.source = source;
+	plan.source_arg = source_arg;
+	plan.object = progress;
+	plan.stall_ms = stall_ms;
+	plan.path = "/images/load?quiet=1";
 	return engine_call_begin(engine, plan, err);
 }
 
@@ -645,15 +596,11 @@ struct engine_call *engine_image_save(struct engine *engine,
 				      engine_done_fn *done, void *arg,
 				      struct error *err)
 {
-	owned(buffer_clear) struct buffer path;
-	struct call_plan plan = {
-		.method = "GET",
-		.data = data,
-		.stall_ms = stall_ms,
-		.done = done,
-		.arg = arg,
-	};
+	owned(buffer_clear) struct buffer path = BUFFER_INIT(PATH_LIMIT);
+	struct call_plan plan = plan_of("GET", 0, done, arg);
 
+	plan.data = data;
+	plan.stall_ms = stall_ms;
 	if (image_path(&path, reference, "/get", err) < 0)
 		return NULL;
 	plan.path = path.data;
@@ -666,7 +613,7 @@ struct engine_call *engine_image_remove(struct engine *engine,
 					engine_done_fn *done, void *arg,
 					struct error *err)
 {
-	owned(buffer_clear) struct buffer path;
+	owned(buffer_clear) struct buffer path = BUFFER_INIT(PATH_LIMIT);
 
 	if (image_path(&path, reference, "", err) < 0 ||
 	    query_number(&path, "force", force, err) < 0)
