@@ -235,8 +235,8 @@ static void judge_ratio(const struct requirement *of, const struct mean *own,
 		snprintf(shown + size, sizeof(shown) - (size_t)size, " ± %.2f",
 			 (ratio.high - ratio.low) * 50);
 	judge_interval(of, ratio.value, ratio.low, ratio.high,
-		       mean_runs(cv, fabs(ratio.value - of->number)), shown,
-		       to);
+		       mean_runs(cv, fabs(log(ratio.value / of->number))),
+		       shown, to);
 }
 
 static void judge_cv(const struct requirement *of, const struct mean *rates,

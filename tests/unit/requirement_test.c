@@ -182,8 +182,14 @@ static void test_baseline(void)
 	is(judge("rate >= 97% of baseline", FALLEN, THREE, 0),
 	   "fail: 90.00 % ± 2.47", "a tenth slower");
 	is(judge("rate >= 97% of baseline", CLOSE, THREE, 0),
-	   "cannot tell: 97.33 % ± 3.33; about 121 runs would tell",
+	   "cannot tell: 97.33 % ± 3.33; about 115 runs would tell",
 	   "what is close needs more runs");
+	is(judge("rate >= 97% of baseline",
+		 "[" RUN("x", 100, ) "," RUN("x", 200, ) "," RUN("x",
+								 700, ) "]",
+		 THREE, 0),
+	   "cannot tell: 333.33 % ± 1814.21; about 4 runs would tell",
+	   "and so does what is far, but noisy: more than it has");
 	is(judge("rate >= 97% of baseline", THREE, NULL, 0),
 	   "cannot tell: there is no baseline", "without one");
 	is(judge("rate >= 97% of baseline", THREE, "[" RUN("y", 1, ) "]", 0),
