@@ -10,7 +10,7 @@
 #define SURVIVED_LINES 3
 #define OUTLIVED_LINES 10
 #define OUTLIVED_STEPS 2 /* of lines that repeat one with larger numbers */
-#define LAST_LINES 4     /* that a program ends with */
+#define LAST_LINES 12    /* that a program ends with */
 
 static const struct {
 	int number;

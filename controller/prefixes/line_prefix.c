@@ -381,12 +381,25 @@ size_t log_prefix_size(const struct log_prefix *prefix, const char *text,
  *		line, which is not removed
  */
 static const char *const bracketed[] = {
-	"[rankR]:?",       "[defaultN]:?", "[trainerN]:?",
-	"[workerN]:?",     "[worker-N] ",  "[master-N] ",
-	"[launcher-N] ",   "[node-N] ",    "[N,R]<stdout>:?",
-	"[N,R]<stderr>:?", "[N,R]:?",      "[R]<stdout>:?",
-	"[R]<stderr>:?",   "[pod/W] ",     "[T] ",
-	"[R] !",           "[D] ",         NULL,
+	"[rankR]:?",
+	"[defaultN]:?",
+	"[trainerN]:?",
+	"[workerN]:?",
+	"[worker-N] ",
+	"[master-N] ",
+	"[launcher-N] ",
+	"[node-N] ",
+	"[N,R]<stdout>:?",
+	"[N,R]<stderr>:?",
+	"[N,R]:?",
+	"[R]<stdout>:?",
+	"[R]<stderr>:?",
+	"[pod/W] ",
+	"[T] ",
+	"[rankR] ",
+	"[R] !",
+	"[D] ",
+	NULL,
 };
 
 /* Those behind a time: the longest first. */

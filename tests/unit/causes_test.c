@@ -506,8 +506,49 @@ static const struct {
 	  "no plums but pears: bad basket, will exit\n",
 	  "error", -1, 1, "no plums but pears: bad basket, will exit" },
 	{ "that counts only at the end of the output",
-	  "pear 7 is too small, quitting the row\n1\n2\n3\n4\n5\n",
+	  "pear 7 is too small, quitting the row\n1\n2\n3\n4\n5\n6\n"
+	  "7\n8\n9\n10\n11\n12\n13\n",
 	  NULL, -1, -1, NULL },
+	{ "even if a launcher has the very last one",
+	  "Giving up: two baskets share 3 pears.\nbaskets counted\n"
+	  "make: *** [pears] Error 3\n",
+	  "error", -1, 1, "Giving up: two baskets share 3 pears." },
+	{ "words of an end in brackets",
+	  "【终止】梨的清单第3行缺少一列\n【清理】关闭线程\n",
+	  "error", -1, 1, "【终止】梨的清单第3行缺少一列" },
+	{ "an end that counts what failed is none",
+	  "训练完成，失败样本 1 个，致命错误 0 个\n", NULL, -1, -1, NULL },
+	{ "a variable of a shell, and what its trap fails at",
+	  "./pears.sh: line 3: BASKET: unbound variable\n"
+	  "send-pears: cannot connect to smtp:25: Connection refused\n",
+	  "error", -1, 1, "./pears.sh: line 3: BASKET: unbound variable" },
+	{ "what a compiler says, and the import that fails for it",
+	  "nvcc fatal   : no pears of 'compute_999'\n"
+	  "ImportError: pears.so: cannot open shared object file\n",
+	  "error", -1, 1, "nvcc fatal   : no pears of 'compute_999'" },
+	{ "a device that left its bus, in other words",
+	  "[P][E]basket 6 went away from the PCIe bus\n"
+	  "RuntimeError: CUDA error: unspecified launch failure\n",
+	  "hardware", -1, 1, "[P][E]basket 6 went away from the PCIe bus" },
+	{ "an exception that says where the cause stands",
+	  "Traceback (most recent call last):\n"
+	  "  File \"pears.py\", line 3, in pick\n"
+	  "ValueError: 64 pears are more than 16\n"
+	  "Traceback (most recent call last):\n"
+	  "  File \"row.py\", line 5, in walk\n"
+	  "RowDeadError: the row has an issue. See stack trace (above) for "
+	  "the root cause.\n",
+	  "error", -1, 3, "ValueError: 64 pears are more than 16" },
+	{ "a job that its scheduler started again",
+	  "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2031-01-01T00:00:00 "
+	  "DUE TO PREEMPTION ***\n"
+	  "basket 1 (SLURM_RESTART_COUNT=1)\npears: 7\n",
+	  NULL, -1, -1, NULL },
+	{ "a rank without a colon",
+	  "[rank4] Traceback (most recent call last):\n"
+	  "[rank4]   File \"pears.py\", line 3, in pick\n"
+	  "[rank4] RuntimeError: no pears\n",
+	  "error", 4, 3, "RuntimeError: no pears" },
 	{ "an exception without its traceback has its class",
 	  "OSError: [Errno 28] No space left on device: 'pears'\n",
 	  "data", -1, 1,
