@@ -10,6 +10,7 @@
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/machine.h"
+#include "protocol/message/json_get.h"
 #include "protocol/wire/wire.h"
 
 #include <errno.h>
@@ -20,6 +21,7 @@
 
 #define REPORT_MS 200   /* before a report that was not sent is repeated */
 #define TASKS_MAX 1024  /* at a time on one node */
+#define FACTS_MS 30000  /* between looks whether facts changed */
 #define ENDPOINT_MS 500 /* between reads of the controller's endpoint */
 #define ENDPOINT_SIZE 256
 
@@ -35,6 +37,9 @@ struct session {
 	int64_t refused_since_ms; /* monotonic; 0: it is not refused */
 	sd_event_source *report;
 	sd_event_source *endpoint_timer;
+	sd_event_source *facts;
+	cJSON *told; /* the facts that the controller has, but for what changes
+			all the time */
 };
 
 /* Sending. */
@@ -100,19 +105,96 @@ static int fill_report(struct session *session, struct message_report *report)
 	return filling.failed ? -1 : 0;
 }
 
+static void session_add_names(cJSON *facts, const char *name,
+			      const struct strings *list)
+{
+	if (list->count)
+		cJSON_AddItemToObject(facts, name,
+				      cJSON_CreateStringArray((const char *const
+								       *)list
+								      ->items,
+							      (int)list
+								      ->count));
+}
+
+/* The facts of the host, the engine and the devices. */
+static cJSON *all_facts(struct session *session)
+{
+	struct host_facts_source source = {
+		.sys = session->parts->roots->sys,
+		.proc = session->parts->roots->proc,
+		.engine = boot_engine_version(session->parts->boot),
+	};
+	const struct engine_features *features =
+		boot_features(session->parts->boot);
+	const struct devices *devices =
+		inventory_devices(session->parts->inventory);
+	const char *policy =
+		node_policy_text(session->parts->config->node_policy);
+	cJSON *facts = host_facts_read(&source, NULL);
+
+	host_facts_versions(facts, boot_versions(session->parts->boot));
+	host_facts_accelerators(facts, devices->list, devices->count,
+				inventory_vendor(session->parts->inventory));
+	host_facts_links(facts, devices->list, devices->count, source.sys);
+	inventory_facts(session->parts->inventory, facts);
+	if (session->parts->config->share)
+		slurm_share_facts(session->parts->config->share, facts);
+	session_add_names(facts, "engine_runtimes", &features->runtimes);
+	session_add_names(facts, "engine_cdi", &features->cdi);
+	session_add_names(facts, "engine_unlimited", &features->unlimited);
+	if (features->separate_network)
+		cJSON_AddBoolToObject(facts, "engine_separate_network", true);
+	if (features->isolation)
+		cJSON_AddStringToObject(facts, "engine_isolation",
+					features->isolation);
+	if (features->unseen)
+		cJSON_AddStringToObject(facts, "release_check", "none");
+	else if (geteuid() && !session->parts->config->own_podman)
+		cJSON_AddStringToObject(facts, "release_check", "partial");
+	if (policy)
+		cJSON_AddStringToObject(facts, "policy", policy);
+	if (devices->simulated)
+		cJSON_AddBoolToObject(facts, "simulated", true);
+	return facts;
+}
+
+/* What changes all the time is no news. Sets what was told. */
+static bool facts_changed(struct session *session, const cJSON *facts)
+{
+	cJSON *lasting = cJSON_Duplicate(facts, true);
+	cJSON *clock = json_get(lasting, "clock");
+	cJSON *pages = json_get(lasting, "hugepages");
+	bool changed;
+
+	cJSON_DeleteItemFromObjectCaseSensitive(lasting,
+						"memory_available_bytes");
+	cJSON_DeleteItemFromObjectCaseSensitive(clock, "offset_us");
+	cJSON_DeleteItemFromObjectCaseSensitive(clock, "max_error_us");
+	cJSON_DeleteItemFromObjectCaseSensitive(pages, "free");
+	changed = !cJSON_Compare(lasting, session->told, true);
+	cJSON_Delete(session->told);
+	session->told = lasting;
+	return changed;
+}
+
 /* The message borrows the list. */
 static void session_tell_inventory(struct session *session)
 {
 	const struct devices *devices =
 		inventory_devices(session->parts->inventory);
+	owned(cJSON_Delete) cJSON *facts = NULL;
 	struct message_inventory message = {
-		devices->list, devices->count,
-		(char *)node_policy_text(session->parts->config->node_policy),
-		(char *)engine_watch_away(session->parts->engine_watch)
+		.inventory = devices->list,
+		.inventory_count = devices->count,
+		.engine =
+			(char *)engine_watch_away(session->parts->engine_watch),
 	};
 
 	if (!session->open || !session->inventory_due)
 		return;
+	message.facts = facts = all_facts(session);
+	facts_changed(session, facts);
 	if (session_send(session, MESSAGE_INVENTORY, &message, NULL, 0) < 0)
 		report_later(session);
 	else
@@ -123,6 +205,25 @@ void session_inventory_changed(struct session *session)
 {
 	session->inventory_due = true;
 	session_tell_inventory(session);
+}
+
+static void facts_later(struct session *session);
+
+static int facts_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct session *session = arg;
+	owned(cJSON_Delete) cJSON *facts = all_facts(session);
+
+	if (facts_changed(session, facts))
+		session_inventory_changed(session);
+	facts_later(session);
+	return 0;
+}
+
+static void facts_later(struct session *session)
+{
+	loop_timer(session->parts->loop, &session->facts, FACTS_MS, facts_run,
+		   session, NULL);
 }
 
 void session_report(struct session *session)
@@ -427,60 +528,6 @@ static void received(void *arg, enum message_type type, void *body,
 		handlers[type](session, body);
 }
 
-static void session_add_names(cJSON *facts, const char *name,
-			      const struct strings *list)
-{
-	if (list->count)
-		cJSON_AddItemToObject(facts, name,
-				      cJSON_CreateStringArray((const char *const
-								       *)list
-								      ->items,
-							      (int)list
-								      ->count));
-}
-
-/* The facts of the host, the engine and the devices. */
-static cJSON *all_facts(struct session *session)
-{
-	struct host_facts_source source = {
-		.sys = session->parts->roots->sys,
-		.proc = session->parts->roots->proc,
-		.engine = boot_engine_version(session->parts->boot),
-	};
-	const struct engine_features *features =
-		boot_features(session->parts->boot);
-	const struct devices *devices =
-		inventory_devices(session->parts->inventory);
-	const char *policy =
-		node_policy_text(session->parts->config->node_policy);
-	cJSON *facts = host_facts_read(&source, NULL);
-
-	host_facts_versions(facts, boot_versions(session->parts->boot));
-	host_facts_accelerators(facts, devices->list, devices->count,
-				inventory_vendor(session->parts->inventory));
-	host_facts_links(facts, devices->list, devices->count, source.sys);
-	inventory_facts(session->parts->inventory, facts);
-	if (session->parts->config->share)
-		slurm_share_facts(session->parts->config->share, facts);
-	session_add_names(facts, "engine_runtimes", &features->runtimes);
-	session_add_names(facts, "engine_cdi", &features->cdi);
-	session_add_names(facts, "engine_unlimited", &features->unlimited);
-	if (features->separate_network)
-		cJSON_AddBoolToObject(facts, "engine_separate_network", true);
-	if (features->isolation)
-		cJSON_AddStringToObject(facts, "engine_isolation",
-					features->isolation);
-	if (features->unseen)
-		cJSON_AddStringToObject(facts, "release_check", "none");
-	else if (geteuid() && !session->parts->config->own_podman)
-		cJSON_AddStringToObject(facts, "release_check", "partial");
-	if (policy)
-		cJSON_AddStringToObject(facts, "policy", policy);
-	if (devices->simulated)
-		cJSON_AddBoolToObject(facts, "simulated", true);
-	return facts;
-}
-
 static void session_connected(void *arg)
 {
 	struct session *session = arg;
@@ -508,6 +555,8 @@ static void session_connected(void *arg)
 	session->inventory_due =
 		engine_watch_away(session->parts->engine_watch);
 	wire_client_send(session->wire, MESSAGE_HELLO, &hello, NULL, 0, NULL);
+	facts_changed(session, hello.facts);
+	facts_later(session);
 	cJSON_Delete(hello.facts);
 }
 
@@ -702,5 +751,7 @@ void session_free(struct session *session)
 	image_looks_free(session->looks);
 	loop_source_free(&session->report);
 	loop_source_free(&session->endpoint_timer);
+	loop_source_free(&session->facts);
+	cJSON_Delete(session->told);
 	free(session);
 }

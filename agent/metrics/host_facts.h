@@ -1,7 +1,8 @@
 /* host_facts.h - facts of this host, for tables and provenance.
  *
- * host_facts_read() runs at the start of the agent. host_facts_now() reads the
- * facts that change, before each job.
+ * host_facts_read() runs at the start of a session, and every half minute, when
+ * the controller is told what changed. host_facts_now() reads the facts that
+ * change, before each job.
  */
 #pragma once
 

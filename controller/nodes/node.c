@@ -324,12 +324,9 @@ int node_inventory(struct nodes *nodes, struct node *node,
 	if (node_devices_take(node, &message->inventory,
 			      &message->inventory_count, lost, err) < 0)
 		return -1;
-	if (cJSON_IsObject(node->view.facts)) {
-		cJSON_DeleteItemFromObjectCaseSensitive(node->view.facts,
-							"policy");
-		if (message->policy)
-			cJSON_AddStringToObject(node->view.facts, "policy",
-						message->policy);
+	if (message->facts) {
+		cJSON_Delete(node->view.facts);
+		node->view.facts = take(message->facts);
 	}
 	node_keep_engine(nodes, node, message->engine);
 	node_tell(nodes, node);

@@ -105,7 +105,8 @@ int node_check_machine(const struct node *node, const char *key,
 int node_join(struct nodes *nodes, struct node *node, struct wire_peer *peer,
 	      const char *public, struct message_hello *hello, uint64_t *lost,
 	      struct error *err);
-/* Its devices changed, or its engine went away or came back; the list is moved.
+/* Its devices or facts changed, or its engine went away or came back; both are
+ * moved.
  * *lost as above.
  */
 int node_inventory(struct nodes *nodes, struct node *node,

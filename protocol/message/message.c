@@ -104,7 +104,7 @@ MESSAGE(hello, F(hello, version), F(hello, software), O(hello, visits),
 	O(hello, facts),
 	FIELD_MANY(message_hello, inventory, device_info_schema))
 MESSAGE(inventory, FIELD_MANY(message_inventory, inventory, device_info_schema),
-	O(inventory, policy), O(inventory, engine))
+	O(inventory, facts), O(inventory, engine))
 MESSAGE(welcome, F(welcome, version), F(welcome, heartbeat_ms),
 	F(welcome, credit_bytes), F(welcome, time_ms), O(welcome, next_key))
 MESSAGE(report, FIELD_MANY(message_report, tasks, task_status_schema),

@@ -128,7 +128,7 @@ struct message_hello {
 struct message_inventory {
 	struct device_info *inventory;
 	size_t inventory_count;
-	char *policy; /* as in facts; NULL: not sent */
+	cJSON *facts; /* as in hello */
 	char *engine; /* why the engine is away; NULL: it answers */
 };
 

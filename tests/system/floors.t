@@ -1,6 +1,6 @@
 #!/bin/bash
 # floors.t - a device that reaches less than the floor of its chip is bad, also where
-# there are too few others to compare it with.
+# there are too few others to compare it with. Facts that change are told.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/system/cluster.sh
@@ -13,7 +13,9 @@ must lab_up
 must lab_node a1 nvidia 2 pci_device=20f3 model='NVIDIA A800-SXM4-80GB'
 must nodes_up 1 30
 
-mkdir -p "$BED/host"
+dmi=$(lab_machine a1)/sys/class/dmi/id
+mkdir -p "$BED/host" "$dmi"
+echo 9.75 >"$dmi/bios_version"
 cat >"$BED/set.yaml" <<-END
 	sweep: floors
 	nodes: each
@@ -33,5 +35,7 @@ is "$(jq -r '.units[] | select(.verdict == "bad") | .name' "$BED/out")" "a1 devi
 like "$(jq -r '.units[] | select(.verdict == "bad") | .checks[].text' "$BED/out")" \
 	"^bf16_tflops: 100, .*, below 124.8, the floor of its chip$" \
 	"because its chip does more"
+ok 'wait_for "[[ \$(nodes_get .[0].facts.bios) == 9.75 ]]" 60' \
+	"an agent tells what changed at its machine"
 ok 'cluster_clean' "nothing is left on the node"
 done_testing
