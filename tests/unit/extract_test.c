@@ -311,13 +311,13 @@ static void test_values(void)
 	      "[rank3]:n 1 loss 1 |\n[default0]:n 2 loss 1 |\n 12: n 3 loss 1 "
 	      "|\n"
 	      "[1,0]<stdout>:n 4 loss 1 |\n(Actor pid=7, ip=192.0.2.1) x\n"
-	      "0: [rank0]:n 5 loss 1 |\n",
-	      "1,loss=1 2,loss=1 3,loss=1 4,loss=1 5,loss=1",
+	      "0: [rank0]:n 5 loss 1 |\n[rank1] n 6 loss 1 |\n",
+	      "1,loss=1 2,loss=1 3,loss=1 4,loss=1 5,loss=1 6,loss=1",
 	      "labels of launchers are left out");
 	CHECK(rules,
 	      "[rank]:n 1 loss 1 |\n[rankx]:n 2 loss 1 |\n[1]:n 3 loss 1 |\n"
 	      "12:n 4 loss 1 |\n1234567: n 5 loss 1 |\n: n 6 loss 1 |\n"
-	      "[rank1] n 7 loss 1 |\n[1,0]<std\n[1,\n[rank\n(\n",
+	      "[rank1]n 7 loss 1 |\n[1,0]<std\n[1,\n[rank\n(\n",
 	      "", "and nothing else");
 	extract_rules_free(rules);
 }
