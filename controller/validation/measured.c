@@ -16,6 +16,7 @@ void measured_clear(struct measured *measured)
 	free(measured->values);
 	free(measured->failures);
 	free(measured->losses);
+	free(measured->ran);
 	strings_clear(&measured->texts);
 	*measured = (struct measured){ 0 };
 }
@@ -23,7 +24,7 @@ void measured_clear(struct measured *measured)
 /* A row on its way into the lists. */
 struct measuring {
 	struct measured *to;
-	const char *unit, *group;
+	const char *unit, *group, *cell;
 	char test[LABEL_SIZE]; /* what its cell has besides the node */
 	bool pairs;
 	size_t repeats; /* of its cell, with this one */
@@ -69,6 +70,8 @@ static int measured_value(struct measuring *of, const char *unit,
 		.unit = measured_keep(of, unit),
 		.group = of->group,
 		.test = measured_keep(of, test),
+		/* A device may tell no clock. */
+		.cell = strcmp(name, "clock_mhz") ? of->cell : NULL,
 		.value = value,
 		.threshold = of->pairs ? PEERS_NETWORK : test_threshold(name),
 		.less = test_less(name),
@@ -81,16 +84,16 @@ static int measured_value(struct measuring *of, const char *unit,
 static int measured_row_add(struct measuring *of, struct measured_row **list,
 			    size_t *count, const char *text)
 {
-	const char *test = measured_keep(of, *of->test ? of->test : "run");
-	const char *kept = test ? measured_keep(of, text) : NULL;
+	const char *kept = measured_keep(of, text);
 	struct measured_row *added =
 		kept ? LIST_ADD(*list, *count, of->err) : NULL;
 
 	if (!added)
 		return -1;
-	*added = (struct measured_row){
-		.unit = of->unit, .group = of->group, .test = test, .text = kept
-	};
+	*added = (struct measured_row){ .unit = of->unit,
+					.group = of->group,
+					.test = of->cell,
+					.text = kept };
 	return 0;
 }
 
@@ -158,7 +161,8 @@ static int measured_add_row(struct measuring *of, const struct report_row *row)
 					&of->to->failures_count,
 					reason ? reason : "it did not end");
 	}
-	if (measured_value(of, of->unit,
+	if (measured_row_add(of, &of->to->ran, &of->to->ran_count, "") < 0 ||
+	    measured_value(of, of->unit,
 			   row_rate(row).unit == RATE_NONE ? "" : "rate",
 			   row_rate(row).unit == RATE_NONE
 				   ? (double)NAN
@@ -236,7 +240,121 @@ int measured_add(struct measured *measured, const struct report_rows *rows,
 		row_test(row, of.test);
 		of.unit = measured_keep(&of, unit);
 		of.group = of.unit ? measured_keep(&of, group) : NULL;
-		if (!of.group || measured_add_row(&of, row) < 0)
+		of.cell = of.group ? measured_keep(&of,
+						   *of.test ? of.test : "run")
+				   : NULL;
+		if (!of.cell || measured_add_row(&of, row) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Values of a test that are of this node or its devices. */
+static size_t values_of(const struct peer_value *values, size_t count,
+			const char *node, const char *test)
+{
+	size_t length = strlen(node), found = 0;
+
+	for (size_t i = 0; i < count; i++)
+		found += !strncmp(values[i].unit, node, length) &&
+			 (!values[i].unit[length] ||
+			  values[i].unit[length] == ' ') &&
+			 !strcmp(values[i].test, test);
+	return found;
+}
+
+static int lacking_add(struct measured *to, const struct measured_row *lacks,
+		       struct error *err)
+{
+	struct measuring of = { .to = to,
+				.unit = lacks->unit,
+				.group = lacks->group,
+				.cell = lacks->test,
+				.err = err };
+	char text[120];
+
+	snprintf(text, sizeof(text),
+		 "its output has %zu such values; that of others like it has "
+		 "%zu",
+		 lacks->same, lacks->rows);
+	if (measured_row_add(&of, &to->failures, &to->failures_count, text) < 0)
+		return -1;
+	to->failures[to->failures_count - 1].same = lacks->same;
+	to->failures[to->failures_count - 1].rows = lacks->rows;
+	return 0;
+}
+
+static int counts_compare(const void *a, const void *b)
+{
+	size_t x = *(const size_t *)a, y = *(const size_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static bool row_is_peer(const struct measured_row *row,
+			const struct peer_value *value)
+{
+	return value->cell && !strcmp(row->test, value->cell) &&
+	       !strcmp(row->group, value->group);
+}
+
+/* Rows that lack one test of these values, all of its group. */
+static int lacking_find(struct measured *in, const struct peer_value *values,
+			size_t count, size_t *room, struct error *err)
+{
+	size_t rows = 0;
+
+	for (size_t i = 0; i < in->ran_count; i++)
+		if (row_is_peer(&in->ran[i], values))
+			room[rows++] = values_of(values, count, in->ran[i].unit,
+						 values->test);
+	qsort(room, rows, sizeof(*room), counts_compare);
+	for (size_t i = 0; rows && i < in->ran_count; i++) {
+		struct measured_row lacks = {
+			.unit = in->ran[i].unit,
+			.group = values->group,
+			.test = values->test,
+			.same = values_of(values, count, in->ran[i].unit,
+					  values->test),
+			.rows = room[(rows - 1) / 2],
+		};
+
+		if (row_is_peer(&in->ran[i], values) &&
+		    lacks.same < lacks.rows && lacking_add(in, &lacks, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int measured_lacking(struct measured *measured, struct error *err)
+{
+	const struct peer_value *values = measured->values;
+	owned_free size_t *room =
+		calloc(measured->ran_count + 1, sizeof(*room));
+
+	if (!room)
+		return error_nomem(err, "validation");
+	for (size_t i = 0, end; i < measured->values_count; i = end) {
+		for (end = i + 1; end < measured->values_count &&
+				  !strcmp(values[i].test, values[end].test) &&
+				  !strcmp(values[i].group, values[end].group);)
+			end++;
+		if (lacking_find(measured, &values[i], end - i, room, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int measured_lacking_again(const struct measured *first,
+			   struct measured *second, struct error *err)
+{
+	for (size_t i = 0; i < first->failures_count; i++) {
+		struct measured_row lacks = first->failures[i];
+
+		lacks.same = values_of(second->values, second->values_count,
+				       lacks.unit, lacks.test);
+		if (lacks.same < lacks.rows &&
+		    lacking_add(second, &lacks, err) < 0)
 			return -1;
 	}
 	return 0;

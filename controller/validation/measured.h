@@ -16,7 +16,8 @@ struct measured_row {
 	const char *unit, *group, *test;
 	const char *text;  /* why it failed, or all its losses */
 	bool differs;      /* set by measured_losses() */
-	size_t same, rows; /* rows with its losses; of its group */
+	size_t same, rows; /* rows with its losses; of its group. Of a row that
+			      lacks values: how many it has; others */
 };
 
 struct measured {
@@ -26,6 +27,8 @@ struct measured {
 	size_t failures_count;
 	struct measured_row *losses;
 	size_t losses_count;
+	struct measured_row *ran; /* completed; the test is the cell */
+	size_t ran_count;
 	struct strings texts; /* that the others borrow */
 };
 void measured_clear(struct measured *measured);
@@ -36,6 +39,17 @@ OWNED_VALUE(struct measured, measured_clear)
  */
 int measured_add(struct measured *measured, const struct report_rows *rows,
 		 bool pairs, struct error *err);
+
+/* A completed row with fewer values of a test than more than half of its peers
+ * fails that test. The values were judged, which sorts them.
+ */
+int measured_lacking(struct measured *measured, struct error *err);
+
+/* The second measurement is of suspects only, which have no majority: what a
+ * unit lacked in the first one and lacks again fails again.
+ */
+int measured_lacking_again(const struct measured *first,
+			   struct measured *second, struct error *err);
 
 /* Compare the losses of each test and group bit by bit: rows whose losses are
  * not those of more than half differ.

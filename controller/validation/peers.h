@@ -42,6 +42,8 @@ struct peer_value {
 	const char *unit;  /* "n3", "n3+n4", "n3 device 2" */
 	const char *group; /* of its peers */
 	const char *test;
+	const char *cell; /* each of its rows should have the value; NULL: or
+			     not */
 	double value;
 	double threshold; /* a share of the median */
 	size_t number;    /* for the caller; SIZE_MAX in new values */

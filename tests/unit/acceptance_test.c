@@ -140,10 +140,68 @@ static void test_devices(void)
 	   "good ones are not told");
 }
 
+/* Rows of nodes n1 ... n7 that all complete. n2 measures nothing, n3 lacks one
+ * device, n4 has another driver.
+ */
+static void measure_some(struct measured *to)
+{
+#define ALL "\"gflops\":9,\"device0_tflops\":1,\"device1_tflops\":1"
+	static const char *const metrics[] = {
+		ALL,
+		"",
+		"\"gflops\":9,\"device0_tflops\":1,\"more\":3",
+		"\"gflops\":1",
+		ALL,
+		ALL,
+		ALL
+	};
+	owned(report_rows_clear) struct report_rows rows = { 0 };
+	char text[4000] = "[";
+
+	for (size_t i = 0; i < sizeof(metrics) / sizeof(*metrics); i++)
+		text_append(text, sizeof(text),
+			    "%s{\"cell\":\"node=n%zu\",\"values\":{\"node\":"
+			    "\"n%zu\"},\"state\":\"completed\","
+			    "\"provenance\":{\"nodes\":[\"n%zu\"],"
+			    "\"driver\":\"%d\"},\"result\":{\"metrics\":{%s}}}",
+			    i ? "," : "", i + 1, i + 1, i + 1, i == 3,
+			    metrics[i]);
+	text_append(text, sizeof(text), "]");
+	rows = rows_of_text(text);
+	ok(measured_add(to, &rows, false, NULL) == 0 && !to->failures_count,
+	   "rows that lack values are no failures");
+	peers_judge(to->values, to->values_count, NULL);
+}
+
+static void test_lacking(void)
+{
+	owned(measured_clear) struct measured first = { 0 }, second = { 0 };
+	owned(acceptance_clear) struct acceptance once = { 0 }, twice = { 0 };
+
+	measure_some(&first);
+	ok(measured_lacking(&first, NULL) == 0 && first.failures_count == 3,
+	   "until they are compared with their peers");
+	acceptance_add(&once, &first, NULL, NULL);
+	unit_is(&once, "n2", VERDICT_SUSPECT,
+		"gflops failed: its output has 0 such values; that of others "
+		"like it has 1");
+	unit_is(&once, "n3", VERDICT_SUSPECT,
+		"tflops failed: its output has 1");
+	ok(unit_named(&once, "n1")->verdict == VERDICT_GOOD &&
+		   unit_named(&once, "n4")->verdict == VERDICT_GOOD,
+	   "not so one with all, or without peers");
+	measure_some(&second);
+	ok(measured_lacking_again(&first, &second, NULL) == 0, "and once more");
+	acceptance_add(&twice, &first, &second, NULL);
+	unit_is(&twice, "n2", VERDICT_BAD, "gflops");
+	unit_is(&twice, "n3", VERDICT_BAD, "tflops");
+}
+
 int main(void)
 {
 	tap_begin(24);
 	test_verdicts();
+	test_lacking();
 	test_devices();
 	return tap_done();
 }

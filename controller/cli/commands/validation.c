@@ -272,7 +272,8 @@ static int validate_each(struct validation *of, struct error *err)
 	    set_measure(of, setting.data, false, &first, err) < 0)
 		return -1;
 	add_floors(of, &first);
-	if (peers_judge(first.values, first.values_count, err) < 0)
+	if (peers_judge(first.values, first.values_count, err) < 0 ||
+	    measured_lacking(&first, err) < 0)
 		return -1;
 	measured_losses(&first);
 	if (find_suspects(&first, &suspects, err) < 0)
@@ -281,7 +282,8 @@ static int validate_each(struct validation *of, struct error *err)
 		buffer_consume(&setting, setting.size);
 		if (wait_again(of, err) < 0 ||
 		    each_setting(&suspects, &setting, err) < 0 ||
-		    set_measure(of, setting.data, false, &second, err) < 0)
+		    set_measure(of, setting.data, false, &second, err) < 0 ||
+		    measured_lacking_again(&first, &second, err) < 0)
 			return -1;
 	}
 	return acceptance_add(&of->acceptance, &first,
