@@ -331,6 +331,10 @@ is "$(given --runtime ascend -e ASCEND_VISIBLE_DEVICES=0,1 -e A=1)" \
 	'vendor: "ascend" devices: 2 env: {"A":"1"} ' "or by a variable"
 run regatta init -- docker run --device /dev/fuse x
 like "$rc $err" "^2 .*/dev/fuse" "a device of no vendor is refused"
+regatta init -- docker run x:1 sh -c 'echo ${HOME} $$' >"$BED/init.yaml"
+run regatta plan "$BED/init.yaml"
+is "$rc $(sed -n 's/^command: //p' "$BED/init.yaml")" \
+	'0 ["sh","-c","echo $${HOME} $$$$"]' "and keeps each \$ of its shell"
 run regatta init -- docker run --privileged x
 like "$rc $err" "^2 .*--privileged" "what a sweep has no key for is refused"
 run regatta init -- python train.py

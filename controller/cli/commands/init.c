@@ -217,7 +217,14 @@ static int init_print(struct cli *cli, const cJSON *sweep, struct error *err)
 
 		if (!printed)
 			return error_nomem(err, "init");
-		fprintf(cli->out, "%s: %s\n", item->string, printed);
+		fprintf(cli->out, "%s: ", item->string);
+		/* Its $ is for the shell; one for the sweep is $$. */
+		for (const char *c = printed; *c; c++) {
+			if (*c == '$')
+				fputc('$', cli->out);
+			fputc(*c, cli->out);
+		}
+		fputc('\n', cli->out);
 		cJSON_free(printed);
 	}
 	return 0;
