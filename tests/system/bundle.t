@@ -39,6 +39,11 @@ run regatta logs --state first
 like "$rc $err" "^0 .*job 2, of the last sweep" "the output of its last job"
 run regatta compare first second --format json
 is "$rc $(jq length "$BED/out")" "0 2" "two folders are compared"
+run regatta report first --baseline second
+like "$rc $out" "^0 (.|\n)*Relative to second" "one is a baseline"
+run regatta verify first
+is "$rc $(grep -c 'the log gives the stored result' "$BED/out")" "0 2" \
+	"the results of a folder come out of its logs again"
 
 # One file.
 run regatta bundle --state second

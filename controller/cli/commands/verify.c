@@ -230,7 +230,41 @@ static int verify_job(struct cli *cli, struct recompute_results *reread,
 		       : 0;
 }
 
-/* Verify the results of all jobs of a bundle that have one. */
+/* Verify the results of all jobs that have one. */
+static int verify_rows(struct cli *cli, struct recompute_results *reread,
+		       const struct report_rows *rows, struct outcome *outcome,
+		       struct error *err)
+{
+	ROWS_EACH(row, rows)
+	{
+		const struct result *result = row->info.result;
+
+		if (result && result->measured &&
+		    verify_row(cli, reread, &row->info, outcome, err) < 0)
+			return error_prefix(err, "job %llu",
+					    (unsigned long long)row->info.job);
+	}
+	return 0;
+}
+
+/* Of the last sweep, or that of the folder of a run. */
+static int verify_sweep(struct cli *cli, struct recompute_results *reread,
+			const char *folder, struct outcome *outcome,
+			struct error *err)
+{
+	owned(session_clear) struct session session = { 0 };
+	owned(report_rows_clear) struct report_rows rows = { 0 };
+	uint64_t sweep;
+
+	if (session_open_sweep(&session, cli, folder, &sweep, err) < 0 ||
+	    results_fetch(session.client, sweep, false, &rows, err) < 0)
+		return -1;
+	cli_say(cli, "jobs of sweep %llu, the last sweep",
+		(unsigned long long)sweep);
+	reread->client = session.client;
+	return verify_rows(cli, reread, &rows, outcome, err);
+}
+
 static int verify_bundle(struct cli *cli, struct recompute_results *reread,
 			 const char *path, struct outcome *outcome,
 			 struct error *err)
@@ -251,15 +285,7 @@ static int verify_bundle(struct cli *cli, struct recompute_results *reread,
 		return error_set(err, EINVAL,
 				 "%s: the signer is %s; expected %.64s", path,
 				 signature->signer, signer);
-	for (size_t i = 0; i < bundle.rows.count; i++) {
-		const struct result_info *row = &bundle.rows.items[i].info;
-
-		if (row->result && row->result->measured &&
-		    verify_row(cli, reread, row, outcome, err) < 0)
-			return error_prefix(err, "job %llu",
-					    (unsigned long long)row->job);
-	}
-	return 0;
+	return verify_rows(cli, reread, &bundle.rows, outcome, err);
 }
 
 /* Unpack its logs for as long as that takes. */
@@ -290,16 +316,17 @@ static int verify_jobs(struct cli *cli, struct recompute_results *reread,
 	struct stat st;
 
 	if (!cli->arg_count)
-		return error_set(err, EINVAL,
-				 "missing argument JOB or BUNDLE (or --result "
-				 "FILE and --log FILE)");
+		return verify_sweep(cli, reread, NULL, outcome, err);
 	for (size_t i = 0; i < cli->arg_count; i++) {
 		const char *word = cli->args[i];
 		uint64_t job;
 
-		if (stat(word, &st) == 0 && S_ISREG(st.st_mode)) {
-			if (verify_unpacked(cli, reread, word, outcome, err) <
-			    0)
+		if (stat(word, &st) == 0) {
+			if ((S_ISDIR(st.st_mode)
+				     ? verify_sweep(cli, reread, word, outcome,
+						    err)
+				     : verify_unpacked(cli, reread, word,
+						       outcome, err)) < 0)
 				return -1;
 			continue;
 		}
@@ -401,17 +428,18 @@ static const struct option_rule rules[] = {
 
 const struct command command_verify = {
 	.name = "verify",
-	.args = "JOB|BUNDLE... | --result FILE --log FILE [JOB] | --mlperf FILE",
+	.args = "[JOB|FILE|DIR...] | --result FILE --log FILE [JOB] | --mlperf FILE",
 	.max_args = COMMAND_ARGS_MAX,
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct verify_options),
 	.summary = "recompute results from their logs and compare",
 	.help =
-		"Reads the stored logs again, with the rules and figures of "
-		  "this machine. The exit status is 0 if all fields are equal "
-		  "to the stored ones, and 1 if one differs. Of a file of "
-		  "regatta bundle, the hashes and the signature are checked, "
+		"Reads the stored logs of the last sweep, of jobs, of a file of "
+		  "regatta bundle or of the folder of a regatta run again, "
+		  "with the rules and figures of this machine. The exit status is 0 if all fields are equal "
+		  "to the stored ones, and 1 if one differs. Of a file, "
+		  "the hashes and the signature are checked, "
 		  "and all its results. With --result "
 		  "and --log, no controller is needed.",
 	.example = "regatta verify 17 18",
