@@ -84,7 +84,8 @@ int baseline_read(struct sweep_source *source, struct cli *cli,
 {
 	struct stat st;
 	size_t found;
-	bool file = stat(text, &st) == 0 && !S_ISDIR(st.st_mode);
+	bool path = stat(text, &st) == 0;
+	bool file = path && !S_ISDIR(st.st_mode);
 
 	about->baseline_name = text;
 	about->baseline_cell = baseline_cell(runs, text, &found);
@@ -103,7 +104,7 @@ int baseline_read(struct sweep_source *source, struct cli *cli,
 		  : sweep_source_read(source, cli, text, 0, err)) < 0)
 		return error_prefix(err, "--baseline");
 	about->baseline = &source->rows;
-	if (source->about.about.title)
+	if (!path)
 		about->baseline_name = source->about.about.title;
 	return cell_in_both(runs, about->baseline)
 		       ? 0
