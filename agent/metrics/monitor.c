@@ -549,12 +549,10 @@ struct monitor *monitor_new(sd_event *loop, const struct monitor_config *config,
 		.interval_ms = config->interval_ms,
 		.output = devices_read,
 		.failure = tool_failed,
-		.loops = config->profile && config->profile->monitor.loop,
 		.arg = monitor,
 	};
 	struct tool_runner_config power = device;
 
-	power.loops = false;
 	power.output = ipmi_read;
 	power.rest_ms = IPMI_INTERVAL_MS;
 	if (!monitor)

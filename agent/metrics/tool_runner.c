@@ -21,6 +21,7 @@ struct tool_runner {
 	struct subprocess *tool; /* it runs now */
 	char name[64];
 	size_t which, count;   /* of the argvs */
+	bool loops;            /* this run prints again and again */
 	struct buffer text;    /* of a loop: header, and what came since */
 	size_t header;         /* bytes of it; 0: not yet read */
 	sd_event_source *rest; /* ends what is printed at a time */
@@ -170,7 +171,7 @@ static void run_done(void *arg, const struct error *err,
 	struct error why;
 
 	runner->tool = NULL;
-	if (!err && !output->exit_code && runner->config.loops &&
+	if (!err && !output->exit_code && runner->loops &&
 	    (runner->header || runner->text.size)) {
 		tool_runner_take(runner);
 		return;
@@ -209,7 +210,7 @@ const char *tool_runner_name(const struct tool_runner *runner,
 void tool_runner_run(struct tool_runner *runner,
 		     const struct subprocess_command *command,
 		     const struct strings *argvs, size_t count,
-		     const char *last)
+		     const char *loop)
 {
 	owned(strings_clear) struct strings argv = { 0 };
 	struct subprocess_command run = *command;
@@ -219,12 +220,13 @@ void tool_runner_run(struct tool_runner *runner,
 		return;
 	runner->count = count;
 	if (strings_copy(&argv, &argvs[runner->which], &err) < 0 ||
-	    (last && strings_add(&argv, last, &err) < 0)) {
+	    (loop && strings_add(&argv, loop, &err) < 0)) {
 		tool_runner_fail(runner, err.text);
 		return;
 	}
 	run.argv = &argv;
-	run.heard = runner->config.loops ? tool_runner_heard : NULL;
+	runner->loops = loop;
+	run.heard = loop ? tool_runner_heard : NULL;
 	runner->text.size = runner->header = 0;
 	snprintf(runner->name, sizeof(runner->name), "%s", argv.items[0]);
 	runner->started_ms = clock_mono_ms();

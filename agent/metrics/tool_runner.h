@@ -36,7 +36,6 @@ struct tool_runner_config {
 	uint32_t rest_ms;     /* pause after a successful run; 0: none */
 	tool_output_fn *output;
 	tool_failure_fn *failure;
-	bool loops; /* the tool prints again and again */
 	void *arg;
 };
 
@@ -49,12 +48,13 @@ OWNED_POINTER(struct tool_runner, tool_runner_free)
 
 /* Start a run, unless one is running or it is too early. The command without
  * its argv, and the argvs that are tried, are borrowed for the length of the
- * call. last: a further argument of each, or NULL.
+ * call. loop: a further argument of each, with which it prints again and again;
+ * or NULL.
  */
 void tool_runner_run(struct tool_runner *runner,
 		     const struct subprocess_command *command,
 		     const struct strings *argvs, size_t count,
-		     const char *last);
+		     const char *loop);
 
 /* The program that is run: of the argv that works, or is next. */
 const char *tool_runner_name(const struct tool_runner *runner,

@@ -1,6 +1,7 @@
 #!/bin/bash
 # floors.t - a device that reaches less than the floor of its chip is bad, also where
-# there are too few others to compare it with. Facts that change are told.
+# there are too few others to compare it with. Facts that change are told, and a tool
+# that loops is read.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/system/cluster.sh
@@ -13,6 +14,16 @@ must lab_up
 must lab_node a1 nvidia 2 pci_device=20f3 model='NVIDIA A800-SXM4-80GB'
 must nodes_up 1 30
 
+# nvidia-smi, as it prints with --loop-ms.
+smi=$(lab_machine a1)/bin/nvidia-smi
+must "$smi" --query-gpu=index,driver_version >"$BED/recorded"
+cat >"$BED/smi" <<-END
+	#!/bin/sh
+	cat "$BED/recorded"
+	case "\$*" in *--loop-ms=*) ;; *) exit ;; esac
+	while sleep 0.5; do tail -n +2 "$BED/recorded"; done
+END
+chmod 755 "$BED/smi" && mv "$BED/smi" "$smi"
 dmi=$(lab_machine a1)/sys/class/dmi/id
 mkdir -p "$BED/host" "$dmi"
 echo 9.75 >"$dmi/bios_version"
@@ -35,6 +46,16 @@ is "$(jq -r '.units[] | select(.verdict == "bad") | .name' "$BED/out")" "a1 devi
 like "$(jq -r '.units[] | select(.verdict == "bad") | .checks[].text' "$BED/out")" \
 	"^bf16_tflops: 100, .*, below 124.8, the floor of its chip$" \
 	"because its chip does more"
+must submit_tool looped vendor=nvidia devices=2 "$LAB_LIMITS" wait /host/go
+looped()
+{
+	grep -c '"d":' "$CLUSTER/controller/logs/$JOB/1/samples-0.log" 2>/dev/null
+}
+ok 'wait_for "((\$(looped) >= 4))" 30' "a tool that loops is read again and again"
+touch "$BED/host/looped/go"
+must wait_job "$JOB" completed 30
+is "$(job_get "$JOB" '.result.usage | [.devices[].samples > 3, .errors == []] | unique')" \
+	"$(printf '[\n  true\n]')" "without an error"
 ok 'wait_for "[[ \$(nodes_get .[0].facts.bios) == 9.75 ]]" 60' \
 	"an agent tells what changed at its machine"
 ok 'cluster_clean' "nothing is left on the node"

@@ -102,7 +102,6 @@ static void bed_init_with(struct bed *bed, const char *profile)
 	bed->roots.bin = folder;
 	bed->config = (struct monitor_config){
 		.node = "n1",
-		.profile = bed->profile,
 		.roots = &bed->roots,
 		.interval_ms = INTERVAL_MS,
 		.devices = bed_devices,
@@ -110,6 +109,8 @@ static void bed_init_with(struct bed *bed, const char *profile)
 		.arg = bed,
 	};
 	bed->monitor = monitor_new(bed->loop, &bed->config, NULL);
+	/* The agent knows it when it has looked at the devices. */
+	bed->config.profile = bed->profile;
 }
 
 static void bed_init(struct bed *bed)
