@@ -262,54 +262,62 @@ static void cell_relate(struct report_row *cell, const struct report_row *to,
 							  : RELATION_FASTER;
 }
 
-static const struct report_row *cells_named(const struct report_rows *cells,
-					    const char *name)
+static int cells_compare(const void *a, const void *b)
 {
-	ROWS_EACH(cell, cells)
-	{
-		if (!strcmp(row_cell(cell), name))
-			return cell;
-	}
-	return NULL;
+	return strcmp(row_cell(a), row_cell(b));
 }
 
-static const struct report_row *cells_best(const struct report_rows *cells,
-					   uint32_t unit)
+/* The fastest cell of each unit. */
+static void cells_best(const struct report_rows *cells,
+		       const struct report_row *best[RATE_UNITS])
 {
-	const struct report_row *best = NULL;
-
 	ROWS_EACH(cell, cells)
 	{
 		struct rate rate = row_rate(cell);
 
-		if (rate.unit == unit && unit &&
-		    (!best || rate.value > row_rate(best).value))
-			best = cell;
+		if (rate.unit && (!best[rate.unit] ||
+				  rate.value > row_rate(best[rate.unit]).value))
+			best[rate.unit] = cell;
 	}
-	return best;
+}
+
+/* Against the same cells of another sweep. */
+static int cells_relate_others(struct report_rows *cells,
+			       const struct report_rows *baseline,
+			       struct error *err)
+{
+	owned(report_rows_clear) struct report_rows others = { 0 };
+
+	if (cells_make(baseline, &(struct report_about){ 0 }, &others, err) < 0)
+		return -1;
+	qsort(others.items, others.count, sizeof(*others.items), cells_compare);
+	for (size_t i = 0; i < cells->count; i++)
+		cell_relate(&cells->items[i],
+			    bsearch(&cells->items[i], others.items,
+				    others.count, sizeof(*others.items),
+				    cells_compare),
+			    false);
+	return 0;
 }
 
 static int cells_relate(struct report_rows *cells,
 			const struct report_about *about, struct error *err)
 {
-	owned(report_rows_clear) struct report_rows others = { 0 };
+	const struct report_row *best[RATE_UNITS] = { NULL }, *named = NULL;
 
-	if (about->baseline &&
-	    cells_make(about->baseline, &(struct report_about){ 0 }, &others,
-		       err) < 0)
-		return -1;
-	for (size_t i = 0; i < cells->count; i++) {
-		struct report_row *cell = &cells->items[i];
-		bool best = !about->baseline && !about->baseline_cell;
-
-		cell_relate(cell,
-			    about->baseline
-				    ? cells_named(&others, row_cell(cell))
-			    : about->baseline_cell
-				    ? cells_named(cells, about->baseline_cell)
-				    : cells_best(cells, row_rate(cell).unit),
-			    best);
-	}
+	if (about->baseline)
+		return cells_relate_others(cells, about->baseline, err);
+	cells_best(cells, best);
+	for (size_t i = 0; about->baseline_cell && !named && i < cells->count;
+	     i++)
+		if (!strcmp(row_cell(&cells->items[i]), about->baseline_cell))
+			named = &cells->items[i];
+	for (size_t i = 0; i < cells->count; i++)
+		cell_relate(&cells->items[i],
+			    about->baseline_cell
+				    ? named
+				    : best[row_rate(&cells->items[i]).unit],
+			    !about->baseline_cell);
 	return 0;
 }
 
