@@ -505,6 +505,12 @@ static const struct {
 	{ "an end in the same line",
 	  "no plums but pears: bad basket, will exit\n",
 	  "error", -1, 1, "no plums but pears: bad basket, will exit" },
+	{ "a sum that is wrong, as the last word",
+	  "step 1 loss 2.0\nexpected 32 pears, got 24\n",
+	  "error", -1, 2, "expected 32 pears, got 24" },
+	{ "unless something is done about it",
+	  "could not find ripe pears, rebuilding the orchard\nbuilt\n",
+	  NULL, -1, -1, NULL },
 	{ "that counts only at the end of the output",
 	  "pear 7 is too small, quitting the row\n1\n2\n3\n4\n5\n6\n"
 	  "7\n8\n9\n10\n11\n12\n13\n",
