@@ -186,21 +186,36 @@ static const cJSON *rate_curve(const struct report_row *row, const char *unit)
 	return rate && own && !strcmp(own, unit) ? rate : NULL;
 }
 
-/* Is it among the fastest, as many as a legend names? */
-static bool is_among_fastest(const struct report_row *row,
-			     const struct report_rows *shown)
+/* The fastest rows, as many as a legend names; NULL behind the last. */
+static void fastest_find(const struct report_rows *shown,
+			 const struct report_row *fastest[CHART_LEGEND_MAX])
 {
-	double rate = row_rate(row).value;
-	size_t faster = 0;
+	size_t count = 0;
 
-	if (shown->count <= CHART_LEGEND_MAX)
-		return true;
-	ROWS_EACH(other, shown)
+	ROWS_EACH(row, shown)
 	{
-		faster += row_rate(other).value > rate ||
-			  (other < row && row_rate(other).value == rate);
+		struct rate rate = row_rate(row);
+		size_t at = count;
+
+		while (at && row_rate(fastest[at - 1]).value < rate.value)
+			at--;
+		if (!rate.unit || at == CHART_LEGEND_MAX)
+			continue;
+		count += count < CHART_LEGEND_MAX;
+		for (size_t i = count - 1; i > at; i--)
+			fastest[i] = fastest[i - 1];
+		fastest[at] = row;
 	}
-	return row_rate(row).unit && faster < CHART_LEGEND_MAX;
+}
+
+static bool
+fastest_has(const struct report_row *row,
+	    const struct report_row *const fastest[CHART_LEGEND_MAX])
+{
+	for (size_t i = 0; i < CHART_LEGEND_MAX; i++)
+		if (fastest[i] == row)
+			return true;
+	return false;
 }
 
 /* The same curve of the rows that are shown in one picture; of a cell the mean
@@ -211,6 +226,7 @@ static void put_overlay(struct writer *to, const char *title, const char *unit,
 			const struct report_rows *shown,
 			const struct labels *labels)
 {
+	const struct report_row *fastest[CHART_LEGEND_MAX] = { NULL };
 	char names[CHART_LEGEND_MAX][LABEL_SIZE];
 	struct chart chart = { .x_label = phrase(to->language, "step"),
 			       .y_label = unit };
@@ -218,11 +234,13 @@ static void put_overlay(struct writer *to, const char *title, const char *unit,
 	bool some = shown->count > CHART_LEGEND_MAX, bands = false;
 	char words[80];
 
+	fastest_find(shown, fastest);
 	ROWS_EACH(cell, shown)
 	{
 		size_t before = chart.count;
 
-		if (group == CHART_LEGEND_MAX || !is_among_fastest(cell, shown))
+		if (group == CHART_LEGEND_MAX ||
+		    (some && !fastest_has(cell, fastest)))
 			continue;
 		labels_short(labels, cell->info.cell, cell->info.repeat,
 			     names[group]);
