@@ -176,8 +176,8 @@ static size_t newer(const struct image_info *images, size_t count, size_t at,
 	return found;
 }
 
-static bool is_kept(const struct image_info *images, size_t count, size_t at,
-		    uint32_t keep)
+static bool image_is_kept(const struct image_info *images, size_t count,
+			  size_t at, uint32_t keep)
 {
 	const struct strings *lists[] = { &images[at].tags,
 					  &images[at].digests };
@@ -206,7 +206,7 @@ static int set_reason(struct image_info *images, size_t count, size_t at,
 		rc = asprintf(&image->needed, "%u container%s made from it",
 			      image->containers,
 			      image->containers == 1 ? " is" : "s are");
-	else if (is_kept(images, count, at, keep))
+	else if (image_is_kept(images, count, at, keep))
 		rc = asprintf(&image->needed, "one of the %u newest", keep);
 	if (rc >= 0)
 		return 0;

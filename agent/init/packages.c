@@ -4,7 +4,7 @@
 #include "agent/init/glob.h"
 #include "protocol/base/buffer.h"
 #include "protocol/base/file.h"
-#include "protocol/message/packages.h"
+#include "protocol/blob/packages.h"
 
 #include <ctype.h>
 #include <limits.h>

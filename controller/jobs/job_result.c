@@ -23,7 +23,7 @@
 #include "controller/results/series.h"
 #include "controller/results/usage.h"
 #include "controller/store/store.h"
-#include "protocol/message/packages.h"
+#include "protocol/blob/packages.h"
 #include "protocol/message/stream_index.h"
 
 #include <inttypes.h>

@@ -3,27 +3,25 @@
 #include "controller/jobs/unschedulable.h"
 
 #include "protocol/base/strings.h"
+#include "protocol/base/units.h"
 #include "protocol/message/result.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-/* " accepted since 2030-01-31 22:00 UTC and labels rack=a" */
+/* " accepted since 2030-01-31T22:00:00Z and labels rack=a" */
 static void shape_labels(const char *labels, char *text, size_t size)
 {
 	const char *rest = labels ? labels : "";
-	char since[40];
-	struct tm tm;
-	time_t time;
+	char since[UTC_SIZE];
+	int64_t seconds;
 
 	text[0] = 0;
 	if (!strncmp(rest, ACCEPTED_LABEL "=", sizeof(ACCEPTED_LABEL))) {
-		time = strtoll(rest + sizeof(ACCEPTED_LABEL), (char **)&rest,
-			       10);
-		if (gmtime_r(&time, &tm) &&
-		    strftime(since, sizeof(since), "%Y-%m-%d %H:%M UTC", &tm))
-			text_append(text, size, " accepted since %s", since);
+		seconds = strtoll(rest + sizeof(ACCEPTED_LABEL), (char **)&rest,
+				  10);
+		text_append(text, size, " accepted since %s",
+			    utc_text(seconds * 1000, since));
 		rest += *rest == ',';
 	}
 	if (*rest)

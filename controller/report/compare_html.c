@@ -4,6 +4,7 @@
 #include "controller/report/compare.h"
 #include "controller/report/html_style.h"
 #include "controller/report/labels.h"
+#include "protocol/base/units.h"
 
 #include <math.h>
 

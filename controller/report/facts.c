@@ -4,6 +4,7 @@
 #include "controller/report/columns.h"
 #include "controller/report/labels.h"
 #include "controller/report/translations.h"
+#include "protocol/base/units.h"
 
 #include <stdio.h>
 

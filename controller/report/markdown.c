@@ -10,6 +10,7 @@
 #include "controller/report/node_rates.h"
 #include "controller/report/suspects.h"
 #include "controller/report/writer.h"
+#include "protocol/base/units.h"
 
 #include <string.h>
 

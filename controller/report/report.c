@@ -10,6 +10,7 @@
 #include "controller/results/formula.h"
 #include "controller/results/json_object.h"
 #include "controller/results/remarks.h"
+#include "protocol/base/units.h"
 
 #include <math.h>
 #include <stdio.h>

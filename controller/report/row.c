@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 const char *const relation_names[RELATIONS + 1] = {
 	[RELATION_NONE] = "",
@@ -261,15 +260,4 @@ const char *row_origin(const struct report_row *row, char words[ROW_NOTE_BYTES])
 const char *row_about(const struct report_row *row, const char *name)
 {
 	return row->info.setup ? row_text(row->info.setup->about, name) : NULL;
-}
-
-const char *utc_text(int64_t ms, char text[UTC_SIZE])
-{
-	time_t seconds = (time_t)(ms / 1000);
-	struct tm time;
-
-	if (!gmtime_r(&seconds, &time) ||
-	    !strftime(text, UTC_SIZE, "%Y-%m-%dT%H:%M:%SZ", &time))
-		snprintf(text, UTC_SIZE, "-");
-	return text;
 }

@@ -147,9 +147,3 @@ const char *row_origin(const struct report_row *row,
 
 /* What only the author of the sweep knows (reference.h); NULL: not told. */
 const char *row_about(const struct report_row *row, const char *name);
-
-/* "2026-05-04T03:02:01Z" of milliseconds since 1970; "-" past the year 9999.
- * Returns text.
- */
-#define UTC_SIZE 24
-const char *utc_text(int64_t ms, char text[UTC_SIZE]);

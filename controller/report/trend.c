@@ -4,6 +4,7 @@
 
 #include "controller/report/labels.h"
 #include "controller/report/means.h"
+#include "protocol/base/units.h"
 #include "protocol/base/list.h"
 
 #include <math.h>

@@ -16,7 +16,7 @@ void differences_clear(struct differences *differences);
 OWNED_VALUE(struct differences, differences_clear)
 
 /* jobs as in the reply `job`; their packages: texts
- * (protocol/message/packages.h) of any origin, "": not known. ENOMEM.
+ * (protocol/blob/packages.h) of any origin, "": not known. ENOMEM.
  */
 int differences_find(const struct job_info *one, const struct job_info *other,
 		     const char *const packages[2],

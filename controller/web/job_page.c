@@ -7,7 +7,7 @@
 #include "controller/view/differences.h"
 #include "controller/web/web_page.h"
 #include "protocol/message/json_get.h"
-#include "protocol/message/packages.h"
+#include "protocol/blob/packages.h"
 #include "protocol/message/reply_logs.h"
 
 #include <math.h>

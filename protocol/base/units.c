@@ -8,6 +8,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+const char *utc_text(int64_t ms, char text[UTC_SIZE])
+{
+	time_t seconds = (time_t)(ms / 1000);
+	struct tm time;
+
+	if (!gmtime_r(&seconds, &time) ||
+	    !strftime(text, UTC_SIZE, "%Y-%m-%dT%H:%M:%SZ", &time))
+		snprintf(text, UTC_SIZE, "-");
+	return text;
+}
 
 bool decimal_parse(const char *text, double *number, const char **end)
 {

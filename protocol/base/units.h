@@ -27,6 +27,12 @@ char *duration_allowed(uint64_t min_ms, uint64_t max_ms,
 		       char text[UNITS_ALLOWED_BYTES]);
 char *size_allowed(uint64_t min, uint64_t max, char text[UNITS_ALLOWED_BYTES]);
 
+/* "2026-05-04T03:02:01Z" of milliseconds since 1970; "-" past the year 9999.
+ * Returns text.
+ */
+#define UTC_SIZE 24
+const char *utc_text(int64_t ms, char text[UTC_SIZE]);
+
 /* A decimal number at the start of the text; *end: what follows it. false:
  * none, or hexadecimal, infinite or no number.
  */

@@ -278,7 +278,7 @@ for ((i = 4; i < NODES; i++)); do
 done
 gang=$(on_switch timeout -k 5 100 regatta submit "$BED/gang.yaml" 2>"$BED/words")
 like "$(jobs_get "$gang" '.[0].waits')" \
-	"^needs 2 nodes of cpu accepted since 20[0-9-]+ [0-9:]+ UTC; 0 are known" \
+	"^needs 2 nodes of cpu accepted since 20[0-9-]+T[0-9:]+Z; 0 are known" \
 	"a gang without accepted nodes waits for them"
 labels_set "n2 n3" rejected- accepted="$now"
 ok 'wait_for "[[ \$(jobs_get $gang .[0].state) == completed ]]" 60' "then it runs"

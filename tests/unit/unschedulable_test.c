@@ -24,10 +24,10 @@ int main(void)
 	tap_begin(6);
 	says("rack=a", "needs 1 node of cpu and labels rack=a; 0 are known");
 	says("accepted=1893456000",
-	     "needs 1 node of cpu accepted since 2030-01-01 00:00 UTC; 0 are "
+	     "needs 1 node of cpu accepted since 2030-01-01T00:00:00Z; 0 are "
 	     "known");
 	says("accepted=1893456000,rack=a", "needs 1 node of cpu accepted since "
-					   "2030-01-01 00:00 UTC and labels "
+					   "2030-01-01T00:00:00Z and labels "
 					   "rack=a; 0 are known");
 	return tap_done();
 }

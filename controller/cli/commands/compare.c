@@ -9,7 +9,7 @@
 #include "controller/report/labels.h"
 #include "controller/view/differences.h"
 #include "protocol/base/program.h"
-#include "protocol/message/packages.h"
+#include "protocol/blob/packages.h"
 
 #include <errno.h>
 #include <math.h>
