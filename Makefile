@@ -136,7 +136,7 @@ $(BUILD)/.flags: force
 
 $(BUILD)/objects/%.o: %.c Makefile $(BUILD)/.flags
 	$(call say,CC,$@)
-	$(Q)$(CC) $(BASE) -MMD -MP $(HARDEN) $(CFLAGS) $(PKG_CFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(BASE) -MMD -MP -MT $@ $(HARDEN) $(CFLAGS) $(PKG_CFLAGS) -c -o $@ $<
 
 # They hold the files beside them.
 $(BUILD)/objects/controller/web/web_page.o: controller/web/style.css \
@@ -200,7 +200,7 @@ STATIC_CFLAGS = -O2 -g
 $(BUILD)/static/images/cpu/%.o: STATIC_CFLAGS = -O3 -g
 $(BUILD)/static/%.o: %.c Makefile $(BUILD)/.flags
 	$(call say,CC,$@)
-	$(Q)$(CC) $(BASE) -MMD -MP $(STATIC_CFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(BASE) -MMD -MP -MT $@ $(STATIC_CFLAGS) -c -o $@ $<
 
 static_objects = $(patsubst %.c,$(BUILD)/static/%.o,$(1))
 define LINK_STATIC
