@@ -264,28 +264,13 @@ void stillness_words(const struct progress_info *progress, char *to,
 		text_append(to, size, "%ssuspected hang", *to ? ", " : "");
 }
 
-static void training_detail(const struct job_info *job,
-			    const struct progress_info *progress, char *to,
-			    size_t size)
+/* The rate, and how far it is from the usual one. */
+static void rate_detail(const struct job_info *job,
+			const struct progress_info *progress, char *to,
+			size_t size)
 {
 	struct human rate = job_rate(job);
-	unsigned long long step, steps;
-	char still[80];
 
-	if (!progress)
-		return;
-	step = progress->step;
-	steps = progress->steps;
-	if (step && steps)
-		text_append(to, size, "step %llu/%llu", step, steps);
-	else if (step)
-		text_append(to, size, "step %llu", step);
-	stillness_words(progress, still, sizeof(still));
-	if (*still)
-		text_append(to, size, "%s%s", *to ? ", " : "", still);
-	if (isfinite(progress->loss))
-		text_append(to, size, "%sloss %.4g", *to ? ", " : "",
-			    progress->loss);
 	if (*rate.text)
 		text_append(to, size, "%s%s", *to ? ", " : "", rate.text);
 	if (progress->gain_runs && fabs(progress->gain) >= GAIN_SHOWN)
@@ -293,6 +278,35 @@ static void training_detail(const struct job_info *job,
 			    fabs(progress->gain) * 100,
 			    progress->gain > 0 ? "above" : "below",
 			    progress->gain_runs);
+}
+
+/* Narrow screens cut the end: the rate stands first, unless there is none now.
+ */
+static void training_detail(const struct job_info *job,
+			    const struct progress_info *progress, char *to,
+			    size_t size)
+{
+	unsigned long long step, steps;
+	char still[80];
+
+	if (!progress)
+		return;
+	step = progress->step;
+	steps = progress->steps;
+	stillness_words(progress, still, sizeof(still));
+	if (!progress->suspected)
+		rate_detail(job, progress, to, size);
+	if (step)
+		text_append(to, size, "%sstep %llu", *to ? ", " : "", step);
+	if (step && steps)
+		text_append(to, size, "/%llu", steps);
+	if (*still)
+		text_append(to, size, "%s%s", *to ? ", " : "", still);
+	if (progress->suspected)
+		rate_detail(job, progress, to, size);
+	if (isfinite(progress->loss))
+		text_append(to, size, "%sloss %.4g", *to ? ", " : "",
+			    progress->loss);
 	if (isfinite(progress->power_w))
 		text_append(to, size, "%s%.0f W", *to ? ", " : "",
 			    progress->power_w);

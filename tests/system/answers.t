@@ -32,7 +32,7 @@ must wait_sweep 1 30
 is "$(job_get "$JOB" '"\(.rate) \(.rate_unit)"')" "40 sample/p/s" \
 	"so has one that completed"
 run cli jobs
-like "$out" "step 40, loss 2.5, 40.0? sample/p/s \(!\)" \
+like "$out" "40.0? sample/p/s \(!\), step 40, loss 2.5" \
 	"in lists, marked where the report marks it"
 run cli report 1
 like "$out" '\| sample/p/s \|(.|\n)* 40.0 ' "in the report, named in its heading"
@@ -283,7 +283,7 @@ lines 1 20 60.0 >"$BED/host/usual/log"
 must submit_tool usual log=auto show /host/log , wait /host/end
 must wait_for "[[ \$(job_get $JOB .progress.gain_runs) == 1 ]]" 30
 run cli jobs
-like "$out" 'step 20/40, .*loss 2.5, 60.0? sample/p/s \(25 % below the last 1 of this cell\)' \
+like "$out" ' 60.0? sample/p/s \(25 % below the last 1 of this cell\), step 20/40, .*loss 2.5' \
 	"a running job is compared with the last runs of its cell"
 touch "$BED/host/usual/end"
 must submit - <<END

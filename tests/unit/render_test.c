@@ -93,14 +93,20 @@ static void test_jobs(void)
 	is(detail_of("{\"state\": \"running\", \"progress\": {\"step\": 12, "
 		     "\"steps\": 60, \"loss\": 3.45678}, \"rate\": 8300.5, "
 		     "\"rate_unit\": \"sample/p/s\"}"),
-	   "step 12/60, loss 3.457, 8300 sample/p/s", "a training's progress");
+	   "8300 sample/p/s, step 12/60, loss 3.457", "a training's progress");
+	is(detail_of(
+		   "{\"state\": \"running\", \"progress\": {\"step\": 12, "
+		   "\"step_age\": 65, \"suspected\": true}, \"rate\": 8300.5, "
+		   "\"rate_unit\": \"sample/p/s\"}"),
+	   "step 12, 1m05s ago, suspected hang, 8300 sample/p/s",
+	   "of one that stands still, first since when");
 	is(detail_of("{\"state\": \"running\", \"progress\": {\"step\": 3, "
 		     "\"power_w\": 2812.6, \"temp_c\": 61}}"),
 	   "step 3, 2813 W, 61 °C", "with power and temperature");
 	is(detail_of("{\"state\": \"completed\", \"devices\": 8, \"step\": 60, "
 		     "\"loss\": 2.0557, \"rate\": 1037.6, "
 		     "\"rate_unit\": \"token/p/s\", \"suspect\": true}"),
-	   "step 60, loss 2.056, 1038 token/p/s (!)",
+	   "1038 token/p/s (!), step 60, loss 2.056",
 	   "how far a job came, and that its result is suspect");
 	is(detail_of("{\"state\": \"completed\", \"devices\": 8}"), "",
 	   "nothing of one that printed no step");
