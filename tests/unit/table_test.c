@@ -46,10 +46,10 @@ static void test_markup(void)
 {
 	owned(table_clear) struct table table = sample();
 	owned(buffer_clear) struct buffer text = BUFFER_INIT(10000);
-	owned(buffer_clear) struct buffer page = BUFFER_INIT(20);
+	owned(buffer_clear) struct buffer page = BUFFER_INIT(10000);
+	owned(buffer_clear) struct buffer little = BUFFER_INIT(20);
 	struct writer to;
 
-	buffer_init(&page, 10000);
 	writer_init(&to, &text, markdown_text);
 	table_markdown(&table, &to);
 	ok(writer_end(&to, NULL) == 0 && strstr(text.data, "| cell ") &&
@@ -63,8 +63,7 @@ static void test_markup(void)
 				     "style=\"--w:50.0%\">1.5</td>") &&
 		   strstr(page.data, "<td class=\"bad\">失败</td>"),
 	   "HTML has the bar, the mark and no foreign tag");
-	buffer_clear(&page);
-	writer_init(&to, &page, html_text);
+	writer_init(&to, &little, html_text);
 	table_html(&table, &to);
 	ok(writer_end(&to, NULL) < 0, "a limit is kept");
 }
