@@ -95,6 +95,21 @@ static void put_outcome(struct writer *to, const struct report_rows *rows,
 	writer_raw(to, "</p>\n");
 }
 
+/* A narrow page has no room for more than cell, rate and state; nodes may be
+ * all that tells cells apart.
+ */
+static void html_narrow(struct writer *to, const struct columns *columns,
+			struct table *table)
+{
+	const char *titles[2 * COLUMNS_MAX];
+
+	columns_droppable(columns, titles);
+	for (size_t i = 0; titles[i]; i++)
+		if (strcmp(titles[i], "nodes") != 0)
+			table_drop_column(table,
+					  phrase(to->language, titles[i]));
+}
+
 /* The words that all cells share are above the table, not in it. */
 static void html_put_table(struct writer *to, const struct report_about *about,
 			   const struct report_rows *rows,
@@ -108,13 +123,16 @@ static void html_put_table(struct writer *to, const struct report_about *about,
 	columns_translate(&columns, to->language);
 	columns_split(&columns, rows, labels, COLUMNS_KEYS_MAX);
 	columns_table(&columns, rows, labels, &table);
+	html_narrow(to, &columns, &table);
 	if (*labels->common)
 		writer_printf(to, "<p class=\"mute\">%s%s</p>\n",
 			      phrase(to->language, "all: "), labels->common);
 	writer_raw(to, columns.keys_count ? "<div class=\"wide keys\">"
 					  : "<div class=\"wide\">");
 	table_html(&table, to);
-	writer_raw(to, "</div>\n");
+	writer_raw(to, "</div>\n<p class=\"mute narrow\">");
+	writer_raw(to, phrase(to->language, "Wider pages have more columns."));
+	writer_raw(to, "</p>\n");
 	if (*cells_legend(about, rows, to->language, legend))
 		writer_printf(to, "<p class=\"mute\">%s</p>\n", legend);
 }

@@ -139,7 +139,7 @@ static size_t total(const struct table *table, const size_t *widths,
 	return sum;
 }
 
-static void table_drop_column(struct table *table, const char *title)
+void table_drop_column(struct table *table, const char *title)
 {
 	for (size_t i = 1; i < table_count_columns(table) && i < 64; i++)
 		if (!strcmp(table->columns[i].title, title))
@@ -329,17 +329,39 @@ void table_markdown(const struct table *table, struct writer *to)
 
 /* HTML. */
 
-static void table_put_cell(struct writer *to, const struct table_cell *cell,
-			   bool right)
+/* "<td class=..."; more: one more class; NULL: none */
+static void table_put_tag(struct writer *to, const struct table *table,
+			  size_t column, const char *tag, const char *more)
 {
+	const char *const classes[] = {
+		table->columns[column].right ? "n" : NULL, more,
+		column_left_out(table, column) ? "less" : NULL
+	};
+	const char *before = " class=\"", *end = "";
+
+	writer_raw(to, tag);
+	for (size_t i = 0; i < sizeof(classes) / sizeof(*classes); i++)
+		if (classes[i]) {
+			writer_raw(to, before);
+			writer_raw(to, classes[i]);
+			before = " ";
+			end = "\"";
+		}
+	writer_raw(to, end);
+}
+
+static void table_put_cell(struct writer *to, const struct table *table,
+			   size_t column, const struct table_cell *cell)
+{
+	bool bad = !table->columns[column].right && cell->colour == RED;
+
+	table_put_tag(to, table, column, "<td",
+		      cell->bar > 0 ? "bar"
+		      : bad         ? "bad"
+				    : NULL);
 	if (cell->bar > 0)
-		writer_printf(to, "<td class=\"n bar\" style=\"--w:%.1f%%\">",
-			      cell->bar);
-	else
-		writer_raw(to, right                 ? "<td class=\"n\">"
-			       : cell->colour == RED ? "<td class=\"bad\">"
-						     : "<td>");
-	writer_printf(to, "%s</td>", cell->text);
+		writer_printf(to, " style=\"--w:%.1f%%\"", cell->bar);
+	writer_printf(to, ">%s</td>", cell->text);
 }
 
 void table_html(const struct table *table, struct writer *to)
@@ -350,17 +372,15 @@ void table_html(const struct table *table, struct writer *to)
 	}
 	writer_raw(to, "<table><thead><tr>");
 	for (size_t c = 0; c < table_count_columns(table); c++) {
-		writer_raw(to, table->columns[c].right ? "<th class=\"n\">"
-						       : "<th>");
-		writer_printf(to, "%s</th>", table->columns[c].title);
+		table_put_tag(to, table, c, "<th", NULL);
+		writer_printf(to, ">%s</th>", table->columns[c].title);
 	}
 	writer_raw(to, "</tr></thead><tbody>\n");
 	for (size_t at = 0; at < table->count;
 	     at += table_count_columns(table)) {
 		writer_raw(to, "<tr>");
 		for (size_t c = 0; c < table_count_columns(table); c++)
-			table_put_cell(to, &table->cells[at + c],
-				       table->columns[c].right);
+			table_put_cell(to, table, c, &table->cells[at + c]);
 		writer_raw(to, "</tr>\n");
 	}
 	writer_raw(to, "</tbody></table>");

@@ -49,6 +49,11 @@ void table_bar(struct table *table, double percent);
 
 size_t table_rows(const struct table *table);
 
+/* table_print() leaves the column out, if there is one of this title behind the
+ * first; a page does where it is narrow.
+ */
+void table_drop_column(struct table *table, const char *title);
+
 /* Where the table is wider than so many columns of a terminal, table_print()
  * leaves out columns with these titles, as many as it takes from the first on
  * (NULL ends them), and shortens texts, the widest column first: names in their

@@ -118,6 +118,7 @@ static const char *const phrases[][LANGUAGES] = {
 	{ "Energy per token", "单 token 能耗" },
 	{ "line: 95 % interval of the mean", "横线：均值的 95 % 置信区间" },
 	{ "line: half of the steps lie within", "横线：半数的步在其间" },
+	{ "Wider pages have more columns.", "较宽的页面有更多列。" },
 	{ "Scaling: rate per device, relative to the fewest nodes",
 	  "扩展性：单设备速率，相对于最少节点" },
 	{ "%s of all cells", "全部单元的%s" },

@@ -56,13 +56,14 @@ static void test_markup(void)
 		   strstr(text.data, "-: |\n") && strstr(text.data, "a\\|b") &&
 		   !strstr(text.data, "<i>"),
 	   "Markdown has no further column and no tag");
+	table_drop_column(&table, "rate");
 	writer_init(&to, &page, html_text);
 	table_html(&table, &to);
 	ok(writer_end(&to, NULL) == 0 && strstr(page.data, "a|b &lt;i&gt;") &&
-		   strstr(page.data, "<td class=\"n bar\" "
+		   strstr(page.data, "<td class=\"n bar less\" "
 				     "style=\"--w:50.0%\">1.5</td>") &&
 		   strstr(page.data, "<td class=\"bad\">失败</td>"),
-	   "HTML has the bar, the mark and no foreign tag");
+	   "HTML has the bar, the marks and no foreign tag");
 	writer_init(&to, &little, html_text);
 	table_html(&table, &to);
 	ok(writer_end(&to, NULL) < 0, "a limit is kept");
