@@ -519,6 +519,23 @@ static const struct {
 	  "Giving up: two baskets share 3 pears.\nbaskets counted\n"
 	  "make: *** [pears] Error 3\n",
 	  "error", -1, 1, "Giving up: two baskets share 3 pears." },
+	{ "a refusal, and what goes home afterwards",
+	  "Will not go on: basket 7 holds 3 pears, the list says 4\n"
+	  "[bye] wall 7 s\npears.sh: picker returned 3\n",
+	  "error", -1, 1,
+	  "Will not go on: basket 7 holds 3 pears, the list says 4" },
+	{ "a count of no errors",
+	  "baskets: 4 PICKED | 0 ERROR | 0 PENDING\n", NULL, -1, -1, NULL },
+	{ "an exception that could not fall back",
+	  "RuntimeError: no pear of size 7, fail to fallback to plums\n",
+	  "error", -1, 1,
+	  "RuntimeError: no pear of size 7, fail to fallback to plums" },
+	{ "a tool that misses the output of what did not start",
+	  "pears.sh: line 9: /pears/bin/pick: No such file or directory\n"
+	  "tail: cannot open 'pears.csv' for reading: No such file or "
+	  "directory\n",
+	  "other", -1, 1,
+	  "pears.sh: line 9: /pears/bin/pick: No such file or directory" },
 	{ "words of an end in brackets",
 	  "【终止】梨的清单第3行缺少一列\n【清理】关闭线程\n",
 	  "error", -1, 1, "【终止】梨的清单第3行缺少一列" },

@@ -56,6 +56,8 @@ static const struct {
 	  1, 20, { 2.5, NONE, NONE, NONE, NONE, NONE } },
 	{ "a sentence", "after 8 updates the mean cross entropy is 2.5; 1.5 s per update\n",
 	  1, 8, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "rounds", "I0101 10:00:00 pears.cc:3] round=4 mean_loss=0.5 qps=7\n",
+	  1, 4, { 0.5, NONE, NONE, NONE, NONE, NONE } },
 	{ "the same of each rank, in short words", "[R0] upd 2/40 loss_local=2.5\n",
 	  1, 2, { 2.5, NONE, NONE, NONE, NONE, NONE } },
 	{ "a likelihood", "  iter  nll  val_nll\n-----  ----  ----\n 50  2.5  -\n 100  2.25  2.4\n",
