@@ -1,8 +1,10 @@
 /* log_page.c - the page of a rank's output around one line. */
 #include "controller/web/web_page.h"
 #include "protocol/base/printable.h"
+#include "protocol/base/strings.h"
 #include "protocol/message/reply_logs.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -75,6 +77,11 @@ int web_log_page(struct web_page *page, const uint64_t numbers[WEB_NUMBERS],
 	snprintf(page->title, sizeof(page->title), "Job %" PRIu64 ", output",
 		 job);
 	rc = api_log_read(&request, &reply, err);
+	if (rc == 0 && reply.final && reply.streams.count &&
+	    !strings_has(&reply.streams, stream))
+		rc = error_set(err, ENOENT,
+			       "job %" PRIu64 " has no output of rank %" PRIu64,
+			       job, rank);
 	if (rc == 0) {
 		if (bytes.size > PAGE_BYTES)
 			bytes.size = PAGE_BYTES;

@@ -245,6 +245,8 @@ like "$out" "held by:
 run curl -sfL -c "$BED/jar" -b "$BED/jar" "$(cli web)"
 run curl -sf -b "$BED/jar" "$web/job/$JOB"
 like "$out" 'In the queue: place 1 of 1' "also on its page"
+code() { curl -s -o /dev/null -w '%{http_code}' -b "$BED/jar" "$web$1"; }
+is "$(code /log/1/1) $(code /log/1/7)" "200 404" "a rank that is not there has no page"
 
 # A terminal that shows no screen gets lines.
 run env TERM=dumb script -qec "regatta watch 1" /dev/null
