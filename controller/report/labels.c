@@ -374,6 +374,28 @@ static bool labels_add_value(struct seen_values *seen, const char *value,
 	return true;
 }
 
+/* The first name behind `last` in natural order; NULL: none. last NULL: any. */
+static const char *next_name(const struct report_rows *rows,
+			     const struct member *member, const char *last)
+{
+	const char *next = NULL;
+
+	ROWS_EACH(row, rows)
+	{
+		struct datum datum = row_datum(row, member);
+
+		for (size_t i = 0;
+		     datum.kind == DATUM_LIST && i < datum.list->count; i++) {
+			const char *name = datum.list->items[i];
+
+			if ((!last || strverscmp(name, last) > 0) &&
+			    (!next || strverscmp(name, next) < 0))
+				next = name;
+		}
+	}
+	return next;
+}
+
 const char *labels_values(const struct report_rows *rows,
 			  const struct member *member, char text[LABEL_SIZE])
 {
@@ -393,13 +415,11 @@ const char *labels_values(const struct report_rows *rows,
 		}
 		if (datum.text && !labels_add_value(&seen, datum.text, text))
 			return text;
-		for (size_t i = 0;
-		     lists && datum.kind == DATUM_LIST && i < datum.list->count;
-		     i++)
-			if (!labels_add_value(&seen, datum.list->items[i],
-					      text))
-				return text;
 	}
+	for (const char *name = NULL;
+	     lists && (name = next_name(rows, member, name));)
+		if (!labels_add_value(&seen, name, text))
+			break;
 	return text;
 }
 

@@ -68,9 +68,9 @@ void labels_squeeze(char *text, size_t columns);
 /* Does the cell's name have all of these words? */
 bool labels_hold(const char *cell, const char *words);
 
-/* The distinct texts, numbers (not 0) or items of lists that the rows have
- * there, in their order, with " / " between them: at most four, then "..."; of
- * lists twelve, with ", ". "": none. Returns text.
+/* The distinct texts or numbers (not 0) that the rows have there, in their
+ * order, with " / " between them: at most four, then "..."; or the names in
+ * lists, in natural order with ", ", at most twelve. "": none. Returns text.
  */
 const char *labels_values(const struct report_rows *rows,
 			  const struct member *member, char text[LABEL_SIZE]);

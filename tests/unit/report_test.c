@@ -59,7 +59,7 @@ static const char rows_json[] =
 /* clang-format off */
 static const char markdown[] =
 "Sweep 12, first, submitted 2001-09-09T01:46:40Z by ann.\n\n"
-"largest job 2 nodes, 4 devices; model gpt_nano; vendor acme; chip A1; precision bf16; nodes n10, n2; image digest " PIN "; image id sha256:aa / sha256:bad; engine 20.10 / 24.0; kernel 6.1; steps 60; formula 1.\n\n"
+"largest job 2 nodes, 4 devices; model gpt_nano; vendor acme; chip A1; precision bf16; nodes n2, n10; image digest " PIN "; image id sha256:aa / sha256:bad; engine 20.10 / 24.0; kernel 6.1; steps 60; formula 1.\n\n"
 "| cell                      | repeat | nodes | devices | token/p/s |   loss | memory (MiB) | step time (ms) | wall time (s) | state        |\n"
 "| ------------------------- | -----: | ----: | ------: | --------: | -----: | -----------: | -------------: | ------------: | ------------ |\n"
 "| model=gpt_nano nodes=1    |      1 |     1 |       2 |    4150.2 | 2.1235 |        120.0 |          123.4 |          12.3 | completed    |\n"
