@@ -224,15 +224,20 @@ static struct lead members_lead(const struct members *members)
 static int straggler_make(const struct members *members, struct straggler **to,
 			  struct error *err)
 {
-	struct lead lead = members_lead(members);
-	const struct member *of = &members->list[lead.member];
-	const char *node = of->of ? of->of->head.node : NULL;
+	const struct member *of;
 	struct straggler *made;
+	const char *node;
+	struct lead lead;
 	char who[160];
 
-	if (members->count <= STRAGGLER_PEERS || lead.known < KNOWN_SLICES ||
+	if (members->count <= STRAGGLER_PEERS)
+		return 0;
+	lead = members_lead(members);
+	if (lead.known < KNOWN_SLICES ||
 	    100 * lead.slow < STRAGGLER_SHARE_PCT * lead.known)
 		return 0;
+	of = &members->list[lead.member];
+	node = of->of ? of->of->head.node : NULL;
 	made = *to = calloc(1, sizeof(*made));
 	if (!made)
 		return error_nomem(err, "usage");
