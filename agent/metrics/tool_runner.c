@@ -13,7 +13,7 @@
 #define FAILING_MS 30000 /* at most, between tries of a tool that fails */
 #define STUCK_MS 60000   /* after a tool that cannot be killed */
 #define TELL_MS 10000    /* between errors whose words differ */
-#define REST_MS 20       /* in which a loop prints nothing more at a time */
+#define REST_MS 50       /* in which a loop prints nothing more at a time */
 
 struct tool_runner {
 	sd_event *loop;

@@ -14,16 +14,6 @@ must lab_up
 must lab_node a1 nvidia 2 pci_device=20f3 model='NVIDIA A800-SXM4-80GB'
 must nodes_up 1 30
 
-# nvidia-smi, as it prints with --loop-ms.
-smi=$(lab_machine a1)/bin/nvidia-smi
-must "$smi" --query-gpu=index,driver_version >"$BED/recorded"
-cat >"$BED/smi" <<-END
-	#!/bin/sh
-	cat "$BED/recorded"
-	case "\$*" in *--loop-ms=*) ;; *) exit ;; esac
-	while sleep 0.5; do tail -n +2 "$BED/recorded"; done
-END
-chmod 755 "$BED/smi" && mv "$BED/smi" "$smi"
 dmi=$(lab_machine a1)/sys/class/dmi/id
 mkdir -p "$BED/host" "$dmi"
 echo 9.75 >"$dmi/bios_version"
