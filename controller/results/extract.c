@@ -441,7 +441,7 @@ bool extract_takes_any(const struct extract *extract)
 
 bool extract_counts(const struct extract *extract)
 {
-	return extract->steps.numbered && !(extract->steps.epochs.length > 0);
+	return extract->steps.numbered;
 }
 
 enum remark_code extract_steps_remark(const struct extract *extract)

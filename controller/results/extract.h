@@ -122,7 +122,7 @@ const struct strings *extract_example(const struct extract *extract);
  */
 bool extract_takes_any(const struct extract *extract);
 
-/* Are its lines counted, because nothing tells the steps? */
+/* Are its steps counted, because the lines do not name them? */
 bool extract_counts(const struct extract *extract);
 
 /* If the log has shares of epochs instead of steps, and the steps of some of

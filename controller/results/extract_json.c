@@ -29,9 +29,7 @@ static cJSON *record_json(const struct extract *extract,
 	const char *name;
 	double number;
 
-	/* A line's own number is no step. */
-	for (int f = extract_counts(extract) ? RECORD_STEPS : RECORD_STEP;
-	     f < RECORD_FIELDS; f++)
+	for (int f = 0; f < RECORD_FIELDS; f++)
 		if (record_has(record, f))
 			json_add(object, record_field_name(f),
 				 record_field_json(record, f), failed);

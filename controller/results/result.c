@@ -388,9 +388,8 @@ static void result_add_steps(struct builder *builder)
 	struct result *to = builder->to;
 	size_t count = input->record_count;
 
-	to->steps = count && !(input->extract && extract_counts(input->extract))
-			    ? (double)input->records[count - 1].step
-			    : (double)NAN;
+	to->steps =
+		count ? (double)input->records[count - 1].step : (double)NAN;
 	to->steps_total =
 		figures->total_known ? (double)figures->total : (double)NAN;
 	to->complete = complete_value(builder);
