@@ -121,8 +121,6 @@ static const struct {
 	  "read twice: docker save -o FILE IMAGE" },
 	{ { "run", "--slurm", "--only-devices", "0", "s.yaml" },
 	  "run: --only-devices is not valid with --slurm" },
-	{ { "verify" },
-	  "missing argument JOB or BUNDLE (or --result FILE and --log FILE)" },
 	{ { "verify", "x" }, "job: 'x'" },
 	{ { "verify", "--log", "x" },
 	  "missing --result FILE or --log FILE (expected both)" },

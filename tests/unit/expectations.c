@@ -220,11 +220,13 @@ static bool is_other(const char *family, const char *figure)
 
 static const cJSON *record_of(const cJSON *view, double step)
 {
-	const cJSON *record;
+	const cJSON *record, *number;
 
-	cJSON_ArrayForEach(record, get(view, "records"))
-		if (get(record, "step")->valuedouble == step)
+	cJSON_ArrayForEach(record, get(view, "records")) {
+		number = get(record, "step");
+		if (number && number->valuedouble == step)
 			return record;
+	}
 	return NULL;
 }
 

@@ -337,7 +337,7 @@ struct odd {
 static struct usage *odd_node(uint32_t node, const struct odd *odd)
 {
 	owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 20);
-	char name[8];
+	char name[16];
 
 	snprintf(name, sizeof(name), "n%u", node);
 	put_head(&text, name, node, 2);
