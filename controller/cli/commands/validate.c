@@ -182,7 +182,7 @@ static const struct option_rule rules[] = {
 
 const struct command command_validate = {
 	.name = "validate",
-	.args = "[quick|pairs|soak|devices|tools|network|full|SET]",
+	.args = "[quick|pairs|soak|full|SET]",
 	.max_args = 1,
 	.connects = true,
 	.rules = rules,
