@@ -37,26 +37,29 @@ static const struct curve *curve_of(const struct usage_device *device,
 	return NULL;
 }
 
-static int64_t curve_time(const struct curve *curve, uint32_t point)
+static double curve_time(const struct curve *curve, uint32_t point)
 {
-	return curve->from_ms + (2 * point + 1) * curve->stretch_ms / 2;
+	return (double)curve->from_ms +
+	       (2.0 * point + 1) * (double)curve->stretch_ms / 2;
 }
 
-/* The mean in each slice of the span. */
+/* The mean in each slice of the span; NAN: none. Agents tell the times: they
+ * may be any.
+ */
 static void curve_slice(const struct curve *curve,
 			const struct usage_span *span, double to[SLICES])
 {
 	double sum[SLICES] = { 0 }, count[SLICES] = { 0 };
-	int64_t whole = span->to_ms - span->from_ms;
+	double begin = (double)span->from_ms;
+	double whole = (double)span->to_ms - begin;
 
-	for (uint32_t i = 0; curve && i < curve->points; i++) {
-		int64_t at = curve_time(curve, i) - span->from_ms;
-		int64_t slice = at * SLICES / (whole > 0 ? whole : 1);
+	for (uint32_t i = 0; curve && whole > 0 && i < curve->points; i++) {
+		double at = (curve_time(curve, i) - begin) * SLICES / whole;
 
-		if (at < 0 || slice < 0 || slice >= SLICES)
+		if (!(at >= 0 && at < SLICES))
 			continue;
-		sum[slice] += curve->sum[i];
-		count[slice] += curve->count[i];
+		sum[(size_t)at] += curve->sum[i];
+		count[(size_t)at] += curve->count[i];
 	}
 	for (size_t i = 0; i < SLICES; i++)
 		to[i] = count[i] > 0 ? sum[i] / count[i] : (double)NAN;
@@ -82,7 +85,7 @@ static struct usage_span later_half(const struct usage *const *streams,
 				span.to_ms = rows->last_ms;
 		}
 	if (span.from_ms < span.to_ms)
-		span.from_ms += (span.to_ms - span.from_ms) / 2;
+		span.from_ms = span.from_ms / 2 + span.to_ms / 2;
 	return span;
 }
 
