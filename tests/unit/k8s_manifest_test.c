@@ -1,5 +1,6 @@
 /* k8s_manifest_test.c - the Jobs and Secrets of a run in Kubernetes.
  */
+#include "controller/cli/k8s/admission.h"
 #include "controller/cli/k8s/manifest.h"
 #include "protocol/message/json_get.h"
 #include "protocol/yaml/document.h"
@@ -282,6 +283,23 @@ static void test_names(void)
 	   "nor another name");
 }
 
+static void test_selectors(void)
+{
+	owned(cJSON_Delete) cJSON *node =
+		cJSON_Parse("{\"metadata\":{\"name\":\"n1\",\"labels\":{"
+			    "\"disk\":\"nvme\"}}}");
+	owned(cJSON_Delete) cJSON *good = cJSON_Parse(
+		"{\"nodeSelector\":{\"disk\":\"nvme\",\"zone\":7}}");
+	owned(cJSON_Delete) cJSON *bad =
+		cJSON_Parse("{\"nodeSelector\":{\"disk\":\"tape\"}}");
+	char text[ADMISSION_TEXT_MAX] = "";
+
+	ok(!admission_node_lacks(node, good, text),
+	   "a selector that is no text is left to the API server");
+	ok(admission_node_lacks(node, bad, text), "another one is told: %s",
+	   text);
+}
+
 int main(void)
 {
 	tap_begin(60);
@@ -290,5 +308,6 @@ int main(void)
 	test_site();
 	test_owner();
 	test_names();
+	test_selectors();
 	return tap_done();
 }

@@ -91,13 +91,17 @@ bool admission_node_lacks(const cJSON *node, const cJSON *spec,
 		return true;
 	}
 	cJSON_ArrayForEach(item, json_get(spec, "nodeSelector")) {
-		if (!strcmp(json_get_text_or_empty(json_get(metadata, "labels"),
+		const char *wanted = cJSON_GetStringValue(item);
+
+		/* What is no text, the API server refuses. */
+		if (!wanted ||
+		    !strcmp(json_get_text_or_empty(json_get(metadata, "labels"),
 						   item->string),
-			    cJSON_GetStringValue(item)))
+			    wanted))
 			continue;
 		snprintf(text, ADMISSION_TEXT_MAX,
 			 "%.63s has not the label %.63s=%.63s", name,
-			 item->string, cJSON_GetStringValue(item));
+			 item->string, wanted);
 		return true;
 	}
 	cJSON_ArrayForEach(item, json_get(json_get(node, "spec"), "taints")) {
