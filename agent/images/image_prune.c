@@ -230,7 +230,7 @@ static bool is_removed(const struct image_info *image)
  * engine removes anything, it checks for containers and images that need it. An
  * image in several repositories has to be removed name by name.
  */
-static const char *next_name(const struct prune *prune)
+static const char *prune_next_name(const struct prune *prune)
 {
 	const struct image_info *image =
 		&prune->inventory.images[prune->queue[prune->at]];
@@ -333,7 +333,7 @@ static void remove_name(struct prune *prune)
 {
 	struct image_info *image =
 		&prune->inventory.images[prune->queue[prune->at]];
-	const char *name = next_name(prune);
+	const char *name = prune_next_name(prune);
 	struct error err;
 
 	if (!name) {
