@@ -72,5 +72,5 @@ is "$(pid_of cluster/agent1)" "$agent" "the agent lives"
 ok 'alive cluster/agent1 && alive cluster/controller' "so does the controller"
 is "$(ls -A "$BED/outside")" "" "nothing is written outside"
 diag "${#names[@]} workspaces, $(grep -c "failed" "$BED/jobs") refused, none got through"
-ok 'cluster_clean' "nothing is left on the node"
+ok 'wait_for cluster_clean 30' "nothing is left on the node"
 done_testing

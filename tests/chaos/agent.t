@@ -132,5 +132,5 @@ must agent_up "${node#n}"
 check collect collecting append /dev/null x , wait "$BED/w" , \
 	print 200000000
 
-ok 'cluster_clean' "nothing is left on the nodes"
+ok 'wait_for cluster_clean 30' "nothing is left on the nodes"
 done_testing

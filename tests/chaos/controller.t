@@ -112,5 +112,5 @@ ok 'wait_job "$JOB" completed 20' "a job that ended in time is not too late"
 # The same submit twice would be two sweeps: there are as many as were asked.
 is "$(cli sweeps --format json | jq '.sweeps | length')" 11 \
 	"no sweep is forgotten, none is there twice"
-ok 'cluster_clean' "nothing is left on the nodes"
+ok 'wait_for cluster_clean 30' "nothing is left on the nodes"
 done_testing

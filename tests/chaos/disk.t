@@ -113,5 +113,5 @@ must spare n1
 must submit_tool last print 1000
 ok 'wait_sweep "$SWEEP" 30' "with room again the node works"
 ok 'intact "$JOB" print 1000' "as before"
-ok 'cluster_clean' "nothing is left on the node"
+ok 'wait_for cluster_clean 30' "nothing is left on the node"
 done_testing

@@ -114,5 +114,5 @@ ok 'log_is "$JOB" 1 0 append /dev/null x , print 1000' \
 ok 'log_is "$JOB" 2 0 append /dev/null x , print 1000 , wait "$BED/go" , \
 	print 7000' "that of the second one is whole"
 is "$(runs dies)" 2 "it ran once in each attempt"
-ok 'cluster_clean' "nothing is left on the node"
+ok 'wait_for cluster_clean 30' "nothing is left on the node"
 done_testing

@@ -28,5 +28,5 @@ for rank in 0 1 3; do
 	ok 'log_is "$JOB" 1 $rank print 1000 , print 5000' \
 		"rank $rank was told by SIGTERM, and its last words are here"
 done
-ok 'cluster_clean' "nothing is left on the nodes"
+ok 'wait_for cluster_clean 30' "nothing is left on the nodes"
 done_testing

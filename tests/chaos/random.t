@@ -87,5 +87,5 @@ for ((round = 1; round <= rounds; round++)); do
 	}
 	ok 'whole $round' "round $round: each job ran once, its log is whole"
 done
-ok 'cluster_clean' "nothing is left on the nodes"
+ok 'wait_for cluster_clean 30' "nothing is left on the nodes"
 done_testing

@@ -53,5 +53,5 @@ for name in one two; do
 	ok '((gap < 1000))' "wire of $name cut: it was never held up"
 	diag "largest gap $gap ms"
 done
-ok 'cluster_clean' "nothing is left on the nodes"
+ok 'wait_for cluster_clean 30' "nothing is left on the nodes"
 done_testing

@@ -105,5 +105,5 @@ must wait_job "$JOB" cancelled 60
 like "$(cli show job "$JOB")" \
 	"n2 was at least 20 % slower than its 2 peers throughout: it drew 25 % more power" \
 	"and its result"
-ok 'cluster_clean' "nothing is left on the nodes"
+ok 'wait_for cluster_clean 30' "nothing is left on the nodes"
 done_testing

@@ -164,5 +164,5 @@ must dk e1 rm theirs >/dev/null
 for ((i = 1; i <= ${#vendors[@]}; i++)); do
 	must wait_sweep "$i" 30
 done
-ok 'cluster_clean' "nothing is left on the nodes"
+ok 'wait_for cluster_clean 30' "nothing is left on the nodes"
 done_testing

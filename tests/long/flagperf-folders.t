@@ -47,5 +47,5 @@ while IFS= read -r wanted; do
 done <"$BED/wanted" >"$BED/lacking"
 is "$(<"$BED/lacking")" "" "for each, the job names it and the folder" ||
 	diag "$(<"$BED/told")"
-ok 'cluster_clean' "nothing is left on the nodes"
+ok 'wait_for cluster_clean 30' "nothing is left on the nodes"
 done_testing

@@ -155,5 +155,5 @@ like "$(job_get "$JOB" '"\(.failure) \(.text)"')" \
 	"image .*t_v0.1 is not on this node, and there is no $folder/pytorch_lost/Dockerfile" \
 	"so is a folder that the tree has not"
 is "$(leftovers host1)$(leftovers host2)" "" "nothing is left of them"
-ok 'cluster_clean' "nothing is left on the nodes"
+ok 'wait_for cluster_clean 30' "nothing is left on the nodes"
 done_testing

@@ -37,5 +37,5 @@ is "$(cli report "$(jq '.sweeps[0]' "$BED/report")" --format json |
 	"iperf3 measures the nodes in pairs"
 is "$(cli sweeps --format json | jq -r '[.sweeps[].name] | unique | join(" ")')" \
 	"validate-network validate-tools" "which are sweeps like any other"
-ok 'cluster_clean' "nothing is left on the nodes"
+ok 'wait_for cluster_clean 30' "nothing is left on the nodes"
 done_testing

@@ -133,7 +133,7 @@ engine_thaw e2
 must wait_job "$JOB" completed 30
 is "$(job_get "$JOB" .attempt)" 1 \
 	"a container that was pruned before its start is created again"
-ok 'cluster_clean' "nothing is left on the nodes"
+ok 'wait_for cluster_clean 30' "nothing is left on the nodes"
 
 # An agent in a container of its engine, with its state at a path of its own.
 agent_stop 1

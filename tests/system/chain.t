@@ -115,5 +115,5 @@ run cli cancel sweep "$SWEEP"
 must wait_sweep "$SWEEP" 60
 is "$(jobs_get "$SWEEP" '[.[].failure] | unique | join(" ")')" \
 	"cancelled skipped" "a sweep that is cancelled, with all it holds"
-ok 'cluster_clean' "nothing is left on the nodes"
+ok 'wait_for cluster_clean 30' "nothing is left on the nodes"
 done_testing

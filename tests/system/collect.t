@@ -122,5 +122,5 @@ must cli fetch "$JOB" -o "$BED/big" 2>/dev/null
 "$REGATTA_BUILD/lab/tool" print 300000000 | cmp - "$BED/big/big"
 is $? 0 "after both were killed all is here, byte for byte"
 must wait_sweep "$SWEEP" 30
-ok 'cluster_clean' "nothing is left on the nodes"
+ok 'wait_for cluster_clean 30' "nothing is left on the nodes"
 done_testing

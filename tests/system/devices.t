@@ -208,5 +208,5 @@ must wait_job "$JOB" failed 30
 like "$(job_get "$JOB" .text)" "leads to /dev/zero, outside of $N/dev" \
 	"a node of the real /dev is not handed out"
 
-ok 'cluster_clean' "nothing is left on the nodes"
+ok 'wait_for cluster_clean 30' "nothing is left on the nodes"
 done_testing

@@ -129,5 +129,5 @@ must wait_job "$JOB" completed 30
 like "$(job_get "$JOB" '.result.flags[] | .words | join(": ")')" "a1: container theirs holds $card" \
 	"or is a warning, where the sweep says so"
 must dk e1 rm -f theirs >/dev/null
-ok 'cluster_clean' "nothing is left on the nodes"
+ok 'wait_for cluster_clean 30' "nothing is left on the nodes"
 done_testing

@@ -528,5 +528,5 @@ must wait_sweep "$SWEEP" 60
 like "$(job_get "$JOB" '"\(.failure) \(.text)"')" 'preflight .*/no' \
 	"a tree that is not on the node is a failure of preflight"
 
-ok 'cluster_clean' "nothing is left on the nodes"
+ok 'wait_for cluster_clean 30' "nothing is left on the nodes"
 done_testing

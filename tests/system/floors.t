@@ -48,5 +48,5 @@ is "$(job_get "$JOB" '.result.usage | [.devices[].samples > 3, .errors == []] | 
 	"$(printf '[\n  true\n]')" "without an error"
 ok 'wait_for "[[ \$(nodes_get .[0].facts.bios) == 9.75 ]]" 60' \
 	"an agent tells what changed at its machine"
-ok 'cluster_clean' "nothing is left on the node"
+ok 'wait_for cluster_clean 30' "nothing is left on the node"
 done_testing

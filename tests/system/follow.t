@@ -238,5 +238,5 @@ like "$(job_get "$JOB" .text)" \
 	"it stands behind the step that was reached"
 
 must wait_sweep "$SWEEP" 20
-ok 'cluster_clean' "nothing is left on the nodes"
+ok 'wait_for cluster_clean 30' "nothing is left on the nodes"
 done_testing

@@ -258,5 +258,5 @@ sed 's/max: 4/max: 1/' "$BED/known.yaml" >"$BED/wrong.yaml"
 run cli plan "$BED/wrong.yaml"
 is "$rc" 2 "a final of one run is refused"
 like "$(cat "$BED/err")" "race.max: .*expected.* 2 to 1000" "and what is valid is told"
-ok 'cluster_clean' "nothing is left on the nodes"
+ok 'wait_for cluster_clean 30' "nothing is left on the nodes"
 done_testing

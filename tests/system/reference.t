@@ -465,5 +465,5 @@ is "$(job_get "$wrong" .state)" failed "another batch is not the published run"
 like "$(cli logs "$wrong")" 'llama2-7b needs ""?"train_micro_batch_size_per_gpu": 3' \
 	"and the stand-in says what it misses"
 
-ok 'cluster_clean' "nothing is left on the nodes"
+ok 'wait_for cluster_clean 30' "nothing is left on the nodes"
 done_testing

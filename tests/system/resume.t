@@ -109,5 +109,5 @@ run cli jobs --all --format json
 ok '(($(jq ".jobs | length" <<<"$out") > 10))' "jobs --all lists all"
 must agent_up 1
 must nodes_up 1 20
-ok 'cluster_clean' "nothing is left on the nodes"
+ok 'wait_for cluster_clean 30' "nothing is left on the nodes"
 done_testing

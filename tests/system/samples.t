@@ -151,7 +151,7 @@ is "$(job_get "$hanging" '.result.flags[0].words | join(": monitor: ")')" \
 	"n1: monitor: invented-smi: still running after 5000 ms; killed" \
 	"one that hangs is killed, and told"
 must wait_sweep "$SWEEP" 30
-ok 'cluster_clean' "nothing is left on the node"
+ok 'wait_for cluster_clean 30' "nothing is left on the node"
 ok "! pgrep -f '^sleep 1000.$$\$' >/dev/null" "nor a process of the tool"
 run cli show node n1
 ok "grep -q '^  clock:' $BED/out" "show node prints the node's facts"

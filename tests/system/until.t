@@ -119,5 +119,5 @@ run cli cancel sweep 4
 must wait_sweep 4 30
 like "$(last_event 12)" "enough null not repeated further" \
 	"what is cancelled is not repeated"
-ok 'cluster_clean' "nothing is left on the nodes"
+ok 'wait_for cluster_clean 30' "nothing is left on the nodes"
 done_testing

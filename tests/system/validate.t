@@ -307,5 +307,5 @@ if ((${REGATTA_LONG:-0})); then
 	network_free 8
 fi
 
-ok 'cluster_clean' "nothing is left on the nodes"
+ok 'wait_for cluster_clean 30' "nothing is left on the nodes"
 done_testing

@@ -144,5 +144,5 @@ controller_up
 agent_up 2
 must wait_job "$JOB" completed 90
 must wait_sweep "$SWEEP" 30
-ok 'cluster_clean' "nothing is left on the nodes"
+ok 'wait_for cluster_clean 30' "nothing is left on the nodes"
 done_testing
