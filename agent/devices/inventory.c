@@ -116,6 +116,7 @@ struct inventory {
 	size_t tool_index; /* which of the two */
 	struct devices devices;
 	size_t left_out; /* of the last look */
+	bool missing;    /* at the last look; why has the words */
 	bool ready;
 	sd_event_source *timer, *watch;
 	int64_t looked_ms; /* monotonic */
@@ -131,14 +132,38 @@ static bool discovers(const struct profile *profile)
 
 /* Looking. */
 
+/* Add what is offered to a list of words, unless a device has it. */
+static void list_missing(const struct offered *only,
+			 const struct devices *devices, struct buffer *missing)
+{
+	for (size_t i = devices->count; !only->uuids.count && i < CPU_SETSIZE;
+	     i++)
+		if (CPU_ISSET(i, &only->numbers))
+			buffer_printf(missing, NULL, "%s%zu",
+				      missing->size ? "," : "", i);
+	for (size_t i = 0; i < only->uuids.count; i++) {
+		const char *uuid = only->uuids.items[i];
+		size_t at = 0;
+
+		while (at < devices->count &&
+		       !device_has_uuid(&devices->list[at], uuid))
+			at++;
+		if (at == devices->count)
+			buffer_printf(missing, NULL, "%s%s",
+				      missing->size ? "," : "", uuid);
+	}
+}
+
 /* Drop the devices that are not offered. UUIDs are known only when the vendor's
  * tool has answered.
  */
 static void keep_offered(const struct offered *only, struct devices *devices,
 			 char why[WHY_MAX])
 {
+	owned(buffer_clear) struct buffer missing = BUFFER_INIT(WHY_MAX / 2);
 	size_t count = devices->count, kept = 0, nameless = 0;
 
+	list_missing(only, devices, &missing);
 	for (size_t i = 0; i < count; i++) {
 		struct device_info *device = &devices->list[i];
 
@@ -150,15 +175,18 @@ static void keep_offered(const struct offered *only, struct devices *devices,
 		codec_clear(&device_info_schema, device);
 	}
 	devices->count = kept;
-	if (!only->uuids.count)
+	if (only->uuids.count)
+		devices->left_out += nameless;
+	if (!missing.size)
 		return;
-	devices->left_out += nameless;
-	if (kept < only->uuids.count)
-		snprintf(why, WHY_MAX,
-			 "%zu of the UUIDs in only-devices or "
-			 "CUDA_VISIBLE_DEVICES belong to none of %zu devices, "
-			 "%zu of which have no known UUID",
-			 only->uuids.count - kept, count, nameless);
+	devices->missing = true;
+	snprintf(why, WHY_MAX,
+		 "only-devices or CUDA_VISIBLE_DEVICES names %s, but this "
+		 "machine has %zu device%s%s",
+		 missing.data, count, count == 1 ? "" : "s",
+		 only->uuids.count && nameless
+			 ? ", and the UUID of some is not known"
+			 : "");
 }
 
 static int inventory_look(const struct inventory *inventory,
@@ -181,7 +209,7 @@ static int inventory_look(const struct inventory *inventory,
 	return 0;
 }
 
-/* The first vendor with a device on this machine. */
+/* The first vendor with a device on this machine, offered or not. */
 static const struct profile *
 inventory_choose_profile(struct inventory *inventory)
 {
@@ -195,7 +223,8 @@ inventory_choose_profile(struct inventory *inventory)
 
 		if (!discovers(profile))
 			continue;
-		if (inventory_look(inventory, profile, &devices, why, &err) < 0)
+		if (devices_find(profile, inventory->config.roots, NULL, NULL,
+				 NULL, &devices, why, WHY_MAX, &err) < 0)
 			log_warning("devices of %s: %s", profile->vendor,
 				    err.text);
 		if (!devices.count && !devices.left_out)
@@ -349,6 +378,7 @@ static bool inventory_look_again(struct inventory *inventory)
 	}
 	news += found.left_out > inventory->left_out;
 	inventory->left_out = found.left_out;
+	inventory->missing = found.missing;
 	if (strcmp(before.data, after.data) != 0) {
 		state_save(inventory, &after);
 		log_found(inventory);
@@ -363,7 +393,9 @@ static void become_ready(struct inventory *inventory)
 	if (inventory->ready)
 		return;
 	inventory->ready = true;
-	if (!inventory->devices.count && discovers(inventory->profile))
+	if (inventory->missing)
+		log_warning("%s", inventory->why);
+	else if (!inventory->devices.count && discovers(inventory->profile))
 		log_warning("no devices of %s: %s", inventory_vendor(inventory),
 			    inventory->why);
 	inventory->changed(inventory->arg);
@@ -662,4 +694,7 @@ void inventory_facts(const struct inventory *inventory, cJSON *facts)
 		cJSON_AddNumberToObject(facts, "remap_pending", pending);
 	if (inventory->tool_ms)
 		cJSON_AddNumberToObject(facts, "tool_ms", inventory->tool_ms);
+	if (inventory->missing)
+		cJSON_AddStringToObject(facts, "devices_missing",
+					inventory->why);
 }

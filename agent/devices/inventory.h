@@ -78,6 +78,7 @@ bool inventory_missing(const struct inventory *inventory);
 
 /* Add to the facts of the host what the vendor's tool, or the files in its
  * place, said last: "tool_ms", how long the tool ran, and "remap_pending", how
- * many devices wait for a reset.
+ * many devices wait for a reset; and "devices_missing", a sentence, if a device
+ * is offered that is not there.
  */
 void inventory_facts(const struct inventory *inventory, cJSON *facts);

@@ -10,6 +10,7 @@ struct devices {
 	struct device_info *list;
 	size_t count;
 	size_t left_out; /* found, but a required number is missing */
+	bool missing;    /* one that is offered was not found */
 	bool simulated; /* found below roots that replace /dev, /sys or /proc */
 };
 void devices_clear(struct devices *devices);

@@ -182,6 +182,9 @@ like "$err" "no device of gaudi was found on this machine" \
 	"devices that are not there are told"
 like "$rc $out" "^1 .*no gaudi device on" \
 	"and fail preflight"
+run regatta run none.yaml --state none-of-them --only-devices 5
+like "$err" "only-devices .*names 5, but this machine has 0 devices" \
+	"a device of --only-devices that is not there is named"
 
 must small_disk full 16
 run regatta run good.yaml --state full/good

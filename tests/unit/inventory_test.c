@@ -181,6 +181,16 @@ static void found(void)
 }
 
 /* As Slurm may name them. */
+static void missing_is(const struct machine *machine, const char *expected,
+		       const char *name)
+{
+	owned(cJSON_Delete) cJSON *facts = cJSON_CreateObject();
+
+	inventory_facts(machine->inventory, facts);
+	is(cJSON_GetStringValue(cJSON_GetObjectItem(facts, "devices_missing")),
+	   expected, "%s", name);
+}
+
 static void offered_by_uuid(void)
 {
 	owned(machine_clear) struct machine machine;
@@ -203,6 +213,39 @@ static void offered_by_uuid(void)
 	machine_start(&machine, "odd");
 	is_int(inventory_count(machine.inventory), 0,
 	       "a UUID of no device gives none");
+	missing_is(&machine,
+		   "only-devices or CUDA_VISIBLE_DEVICES names "
+		   "MIG-8932f937-d72c-4106-c12f-000000000000, but this machine "
+		   "has 3 devices",
+		   "and is told");
+}
+
+/* One that is not there is told, those that are there are offered. */
+static void offered_by_number(void)
+{
+	static const struct {
+		const char *list, *devices, *missing;
+	} cases[] = {
+		{ "0-2", "0 10:00.0 1 11:00.0 2 12:00.0", NULL },
+		{ "2-4,8", "0 12:00.0",
+		  "only-devices or CUDA_VISIBLE_DEVICES names 3,4,8, but this "
+		  "machine has 3 devices" },
+		{ "5", "",
+		  "only-devices or CUDA_VISIBLE_DEVICES names 5, but this "
+		  "machine has 3 devices" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		owned(machine_clear) struct machine machine;
+		struct offered only = { 0 };
+
+		machine_make(&machine, 3);
+		offered_parse(cases[i].list, &only, NULL);
+		machine.only = &only;
+		machine_start(&machine, "auto");
+		list_is(&machine, cases[i].devices, cases[i].list);
+		missing_is(&machine, cases[i].missing, cases[i].list);
+	}
 }
 
 static void lists(void)
@@ -422,6 +465,7 @@ int main(void)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	bad_profiles();
 	offered_by_uuid();
+	offered_by_number();
 	lists();
 	nothing();
 	bad_tools();

@@ -138,6 +138,7 @@ static int tell_lacks(struct run *run, struct error *err)
 				       .name = run->setup.folder.agent.name };
 	const struct reply_node *reply;
 	const cJSON *item, *unlimited;
+	const char *missing;
 
 	if (client_query(run->client, &query, &answer, err) < 0)
 		return -1;
@@ -148,8 +149,12 @@ static int tell_lacks(struct run *run, struct error *err)
 			"the engine cannot limit %s, because its user is not "
 			"permitted to; limits of jobs are ignored",
 			cJSON_GetStringValue(item));
-	if (strcmp(run->setup.vendor, "cpu") != 0 &&
-	    !reply->node.inventory_count)
+	missing = cJSON_GetStringValue(
+		cJSON_GetObjectItem(reply->node.facts, "devices_missing"));
+	if (missing)
+		cli_say(run->cli, "%s", missing);
+	else if (strcmp(run->setup.vendor, "cpu") != 0 &&
+		 !reply->node.inventory_count)
 		cli_say(run->cli,
 			"no device of %s was found on this machine; regatta "
 			"vendors probe shows what is missing",
