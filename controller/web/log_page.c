@@ -92,6 +92,10 @@ int web_log_page(struct web_page *page, const uint64_t numbers[WEB_NUMBERS],
 		web_html(page, "<pre class=\"log\">");
 		web_log_lines(page, &bytes, from, (size_t)(offset - begin));
 		web_html(page, "</pre>");
+		if (!reply.length)
+			web_html(page,
+				 "<p>Rank %llu has printed nothing%s.</p>",
+				 (ull)rank, reply.final ? "" : " so far");
 		web_part_end(page, "div");
 	}
 	codec_clear(&reply_log_read_schema, &reply);

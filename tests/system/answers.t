@@ -247,6 +247,8 @@ run curl -sf -b "$BED/jar" "$web/job/$JOB"
 like "$out" 'In the queue: place 1 of 1' "also on its page"
 code() { curl -s -o /dev/null -w '%{http_code}' -b "$BED/jar" "$web$1"; }
 is "$(code /log/1/1) $(code /log/1/7)" "200 404" "a rank that is not there has no page"
+run curl -sf -b "$BED/jar" "$web/log/$JOB/0"
+like "$out" 'Rank 0 has printed nothing so far' "one that has not printed yet says so"
 
 # A terminal that shows no screen gets lines.
 run env TERM=dumb script -qec "regatta watch 1" /dev/null
