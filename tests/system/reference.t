@@ -384,6 +384,12 @@ llama70 1 'amp tp4 pp8' 4 8 44 bf16 split | told_is "$job" 1 \
 job=$(job_of llama2-70b-c500 4)
 llama70 2 'amp tp4 pp8 gas 1024' 4 8 1024 bf16 split | told_is "$job" 2 \
 	"GAS 1024: the third"
+run cli report "${SWEEPS[baichuan2-13b-h800]}"
+like "$out" '16 devices;.* chip H800.* device memory \(GiB\) 80; driver 535\.129\.03;' \
+	"the head of a report names devices, their memory and their driver"
+like "$out" '\| +100\.0 % of 2068 \|(.|\n)*\| +100\.0 % of 2710 \|' \
+	"published figures stand beside the measured ones"
+
 table_is "${SWEEPS[llama2-70b-c500]}" \
 	"the table has the published memory and alignment (rates are withheld)" <<'END'
 | 配置 | precision | parallel | fix_hp | token/p/s | 是否精度对齐 | mem | MFU |
