@@ -4,6 +4,7 @@
 #include "agent/boot.h"
 #include "agent/departure.h"
 #include "agent/engine_watch.h"
+#include "agent/idle_look.h"
 #include "agent/evidence/stack_tools.h"
 #include "agent/exporter.h"
 #include "agent/images/registry_access.h"
@@ -29,6 +30,7 @@ struct agent {
 	char *folder;    /* of the spool */
 	struct engine *engine;
 	struct engine_watch *engine_watch;
+	struct idle_look *idle_look;
 	struct registries registries;
 	struct images *images;
 	struct spool *spool;
@@ -114,7 +116,7 @@ static void agent_devices_changed(void *arg)
 	boot_start(agent->boot);
 }
 
-static void agent_engine_changed(void *arg)
+static void agent_told_news(void *arg)
 {
 	struct agent *agent = arg;
 
@@ -346,10 +348,12 @@ static int agent_open_parts(struct agent *agent, struct error *err)
 
 	if (agent_open_boot(agent, err) < 0)
 		return -1;
-	agent->engine_watch =
-		engine_watch_new(agent->loop, agent->engine,
-				 agent_engine_changed, agent, err);
-	if (!agent->engine_watch)
+	agent->engine_watch = engine_watch_new(agent->loop, agent->engine,
+					       agent_told_news, agent, err);
+	agent->idle_look =
+		idle_look_new(agent->loop, &agent->services.preflight,
+			      agent->tasks, 0, agent_told_news, agent, err);
+	if (!agent->engine_watch || !agent->idle_look)
 		return -1;
 	agent->strays =
 		strays_new(agent->loop, agent->engine, agent->tasks,
@@ -365,6 +369,7 @@ static int agent_open_parts(struct agent *agent, struct error *err)
 		.inventory = agent->inventory,
 		.boot = agent->boot,
 		.engine_watch = agent->engine_watch,
+		.idle_look = agent->idle_look,
 		.tasks = agent->tasks,
 		.services = &agent->services,
 		.images = agent->images,
@@ -508,6 +513,7 @@ void agent_free(struct agent *agent)
 	monitor_free(agent->monitor);
 	boot_free(agent->boot);
 	engine_watch_free(agent->engine_watch);
+	idle_look_free(agent->idle_look);
 	session_free(agent->session);
 	images_free(agent->images);
 	fetches_free(agent->fetches);

@@ -117,6 +117,23 @@ static void session_add_names(cJSON *facts, const char *name,
 								      ->count));
 }
 
+/* The controller's clock against ours, in whole seconds, so that it is news
+ * only when it changed; and who uses the devices while no task does.
+ */
+static void session_add_looks(const struct session *session, cJSON *facts)
+{
+	const char *found = idle_look_found(session->parts->idle_look);
+	int64_t apart_ms;
+
+	if (preflight_clock_apart(&session->parts->services->preflight,
+				  &apart_ms) &&
+	    llabs(apart_ms) >= 1000)
+		cJSON_AddNumberToObject(facts, "clock_apart_s",
+					(double)(apart_ms / 1000));
+	if (found)
+		cJSON_AddStringToObject(facts, "in_use", found);
+}
+
 /* The facts of the host, the engine and the devices. */
 static cJSON *all_facts(struct session *session)
 {
@@ -138,6 +155,7 @@ static cJSON *all_facts(struct session *session)
 				inventory_vendor(session->parts->inventory));
 	host_facts_links(facts, devices->list, devices->count, source.sys);
 	inventory_facts(session->parts->inventory, facts);
+	session_add_looks(session, facts);
 	if (session->parts->config->share)
 		slurm_share_facts(session->parts->config->share, facts);
 	session_add_names(facts, "engine_runtimes", &features->runtimes);

@@ -8,6 +8,7 @@
 #include "agent/boot.h"
 #include "agent/departure.h"
 #include "agent/engine_watch.h"
+#include "agent/idle_look.h"
 #include "agent/images/images.h"
 
 struct session;
@@ -22,6 +23,7 @@ struct session_parts {
 	struct inventory *inventory;
 	struct boot *boot;
 	struct engine_watch *engine_watch;
+	struct idle_look *idle_look;
 	struct departure *departure;
 	struct task_table *tasks;
 	const struct task_services *services;

@@ -1,7 +1,6 @@
 /* preflight.c - checks that fail a task before anything is fetched.
  */
 #include "agent/task/preflight.h"
-#include "agent/metrics/foreign_processes.h"
 #include "agent/metrics/host_facts.h"
 #include "agent/metrics/versions.h"
 #include "protocol/base/clock.h"
@@ -39,8 +38,8 @@ static int preflight_check_disk(const char *folder, struct error *err)
 /* The controller's clock less ours; false: not known, or no more than what the
  * exchange took.
  */
-static bool clock_apart(const struct preflight_services *services,
-			int64_t *apart_ms)
+bool preflight_clock_apart(const struct preflight_services *services,
+			   int64_t *apart_ms)
 {
 	struct exchange best;
 
@@ -57,7 +56,8 @@ static int check_clock(const struct preflight_services *services,
 						    : PREFLIGHT_CLOCK_FAIL_MS;
 	int64_t apart_ms;
 
-	if (!clock_apart(services, &apart_ms) || llabs(apart_ms) <= limit_ms)
+	if (!preflight_clock_apart(services, &apart_ms) ||
+	    llabs(apart_ms) <= limit_ms)
 		return 0;
 	return error_set(err, ETIME,
 			 "the clock is %.1f s %s the controller's; expected at "
@@ -149,7 +149,7 @@ static void warn_clock(struct preflight *preflight)
 	int64_t apart_ms;
 	char text[120];
 
-	if (!clock_apart(preflight->services, &apart_ms) ||
+	if (!preflight_clock_apart(preflight->services, &apart_ms) ||
 	    llabs(apart_ms) <= PREFLIGHT_CLOCK_WARN_MS)
 		return;
 	snprintf(text, sizeof(text), "the clock is %.1f s %s the controller's",
@@ -257,10 +257,11 @@ static int preflight_check_devices(const struct preflight_services *services,
 			 inventory_vendor(inventory), services->node);
 }
 
-static int preflight_start(sd_event_source *timer, uint64_t usec, void *arg)
+struct foreign_processes *
+preflight_look_for_others(const struct preflight_services *services,
+			  uint64_t wanted, foreign_processes_fn *done,
+			  void *arg)
 {
-	struct preflight *preflight = arg;
-	const struct preflight_services *services = preflight->services;
 	const struct foreign_processes_source source = {
 		.loop = services->loop,
 		.engine = services->engine,
@@ -271,17 +272,27 @@ static int preflight_start(sd_event_source *timer, uint64_t usec, void *arg)
 		.cluster = services->cluster,
 		.node = services->node,
 	};
+
+	return source.profile && source.devices->count
+		       ? foreign_processes_look(&source, wanted, done, arg,
+						NULL)
+		       : NULL;
+}
+
+static int preflight_start(sd_event_source *timer, uint64_t usec, void *arg)
+{
+	struct preflight *preflight = arg;
+	const struct preflight_services *services = preflight->services;
 	struct error err;
 
 	if (preflight_check_devices(services, &err) < 0) {
 		preflight_end(preflight, &err, NULL);
 		return 0;
 	}
-	if (source.profile && source.devices->count)
-		preflight->foreign =
-			foreign_processes_look(&source,
-					       wanted_devices(preflight->spec),
-					       foreign_told, preflight, NULL);
+	preflight->foreign =
+		preflight_look_for_others(services,
+					  wanted_devices(preflight->spec),
+					  foreign_told, preflight);
 	if (!preflight->foreign)
 		ask_versions(preflight);
 	return 0;

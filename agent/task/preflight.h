@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "agent/metrics/foreign_processes.h"
 #include "agent/devices/device_binding.h"
 #include "agent/metrics/versions.h"
 #include "protocol/message/spec.h"
@@ -63,6 +64,20 @@ struct preflight *preflight_begin(const struct preflight_services *services,
 /* done() does not run. NULL is fine. */
 void preflight_cancel(struct preflight *preflight);
 OWNED_POINTER(struct preflight, preflight_cancel)
+
+/* Do others use these devices (bit i: the one at i)? NULL: the node has none
+ * that are known, or ENOMEM; done() never runs.
+ */
+struct foreign_processes *
+preflight_look_for_others(const struct preflight_services *services,
+			  uint64_t wanted, foreign_processes_fn *done,
+			  void *arg);
+
+/* By how much the controller's clock is ahead of ours. False: the difference
+ * is not known, or within what its measurement took.
+ */
+bool preflight_clock_apart(const struct preflight_services *services,
+			   int64_t *apart_ms);
 
 /* Do the file systems of the mounts and of `needs` answer? Call it before
  * anything else that uses these paths: a process that touches a file system

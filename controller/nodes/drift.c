@@ -13,6 +13,7 @@
 
 #define KINDS_MAX 8 /* different values of a fact that are counted */
 #define VALUE_MAX 80
+#define DRIFT_IN_USE_MAX 256
 #define NEAR 0.02 /* memory of equal machines differs by so much */
 
 /* clang-format off */
@@ -189,6 +190,8 @@ static int tell_alone(const cJSON *facts, struct strings *to, struct error *err)
 {
 	const cJSON *pending = json_get(facts, "remap_pending");
 	const cJSON *tool_ms = json_get(facts, "tool_ms");
+	const cJSON *apart = json_get(facts, "clock_apart_s");
+	char in_use[DRIFT_IN_USE_MAX];
 
 	if (cJSON_IsNumber(pending) && pending->valuedouble > 0 &&
 	    strings_printf(to, err,
@@ -200,7 +203,17 @@ static int tell_alone(const cJSON *facts, struct strings *to, struct error *err)
 	    strings_printf(to, err, "the vendor's tool takes %.1f s",
 			   tool_ms->valuedouble / 1000) < 0)
 		return -1;
-	return 0;
+	if (cJSON_IsNumber(apart) && apart->valuedouble != 0 &&
+	    strings_printf(to, err, "its clock is %.0f s %s the controller's",
+			   fabs(apart->valuedouble),
+			   apart->valuedouble < 0 ? "ahead of" : "behind") < 0)
+		return -1;
+	snprintf(in_use, sizeof(in_use), "%s",
+		 json_get_text_or_empty(facts, "in_use"));
+	printable(in_use, strlen(in_use));
+	return *in_use ? strings_printf(to, err, "the devices are in use: %s",
+					in_use)
+		       : 0;
 }
 
 int drift_tell(const struct drift *drift, const cJSON *facts,

@@ -54,4 +54,14 @@ is "$(job_get 4 '.started_ms > .ended_ms')" false \
 	"no job ended before it began, in a time that went on"
 ok '! log_of cluster/controller | finds "out of reach"' \
 	"no node was ever thought to be gone"
+
+# A clock of one node alone.
+agent_kill 1
+echo 31 >"$BED/ahead"
+export LD_PRELOAD=$BED/shift.so
+CLOCK_SHIFT=$BED/ahead must agent_up 1
+unset LD_PRELOAD
+must nodes_up 1 20
+ok 'wait_for "cli nodes | finds \"its clock is 3[01] s ahead of the controller\"" 70' \
+	"a node whose clock is apart says so"
 done_testing

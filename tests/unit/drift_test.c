@@ -67,6 +67,9 @@ int main(void)
 	static const char *const alone[] = {
 		"{\"remap_pending\":2,\"tool_ms\":7100}",
 		"{\"remap_pending\":0,\"tool_ms\":5000}",
+		"{\"clock_apart_s\":-31,\"in_use\":\"process 7 "
+		"(train\\u001b[)\"}",
+		"{\"clock_apart_s\":2}",
 	};
 	static const char *const hostile[] = {
 		"{\"driver\":{},\"clock\":7,\"kernel\":\"\\u001b[2J\"}",
@@ -74,7 +77,7 @@ int main(void)
 		"{\"driver\":null,\"kernel\":\"6\"}",
 	};
 
-	tap_begin(11);
+	tap_begin(13);
 	is_told(odd, 5, 2,
 		"driver: 2.0, but 1.0 on 3 of 4 like it; MTU: 1500, but 9000 "
 		"on 2 of 3 like it",
@@ -93,6 +96,12 @@ int main(void)
 		"memory of 2 devices waits for a reset to be repaired; the "
 		"vendor's tool takes 7.1 s",
 		"some facts are told of any node");
+	is_told(alone, 4, 2,
+		"its clock is 31 s ahead of the controller's; the devices are "
+		"in use: process 7 (train?[)",
+		"a clock that is apart, and devices that others use");
+	is_told(alone, 4, 3, "its clock is 2 s behind the controller's",
+		"whichever is behind");
 	is_told(alone, 2, 1, "", "unless they are as they should be");
 	is_told(hostile, 3, 0, "kernel: ?[2J, but 6 on 2 of 3 like it",
 		"a fact of another kind is none, and control characters are "
