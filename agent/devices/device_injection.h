@@ -21,13 +21,23 @@
 
 #include <cjson/cJSON.h>
 
+/* What a CDI description mounts. */
+struct cdi_mount {
+	char *kind, *path; /* "nvidia.com/gpu"; of the node */
+	bool write;
+};
+struct cdi_mounts {
+	struct cdi_mount *items;
+	size_t count;
+};
+
 /* What the engine can do. */
 struct engine_features {
-	struct strings runtimes;   /* their names */
-	struct strings cdi;        /* devices: "nvidia.com/gpu=0" */
-	struct strings cdi_mounts; /* paths of the node in their descriptions */
-	bool ignores_devices;      /* silently ignores runtimes and device
-				      requests, but those for `cdi` */
+	struct strings runtimes; /* their names */
+	struct strings cdi;      /* devices: "nvidia.com/gpu=0" */
+	struct cdi_mounts cdi_mounts;
+	bool ignores_devices; /* silently ignores runtimes and device requests,
+				 but those for `cdi` */
 	char *isolation; /* why root of a container is not root on the host:
 			    "rootless", "userns-remap"; NULL: it is root */
 	struct strings unlimited; /* resources that it cannot limit: "memory",
@@ -47,8 +57,8 @@ bool engine_is_podman(const cJSON *version);
  * devices, the descriptions are read here; unreadable ones are skipped.
  *
  * Source: Docker Engine API 1.50, SystemInfo (Runtimes, CDISpecDirs,
- * DiscoveredDevices, SecurityOptions); CDI specification 0.8, "kind" and
- * "devices".
+ * DiscoveredDevices, SecurityOptions); CDI specification 0.8, "kind",
+ * "devices" and "containerEdits", whose mounts are writable without "ro".
  */
 int engine_features_read(const cJSON *info, struct engine_features *features,
 			 struct error *err);

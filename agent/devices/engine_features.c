@@ -15,11 +15,20 @@
 #define CDI_DEVICES_MAX 4096
 #define CDI_MOUNTS_MAX 4096
 
+static void cdi_mounts_clear(struct cdi_mounts *mounts)
+{
+	for (size_t i = 0; i < mounts->count; i++) {
+		free(mounts->items[i].kind);
+		free(mounts->items[i].path);
+	}
+	free(mounts->items);
+}
+
 void engine_features_clear(struct engine_features *features)
 {
 	strings_clear(&features->runtimes);
 	strings_clear(&features->cdi);
-	strings_clear(&features->cdi_mounts);
+	cdi_mounts_clear(&features->cdi_mounts);
 	strings_clear(&features->unlimited);
 	free(features->isolation);
 	*features = (struct engine_features){ 0 };
@@ -34,20 +43,48 @@ static const char *engine_features_find_text(const struct value *map,
 							  : NULL;
 }
 
-/* containerEdits: {mounts: [{hostPath: ...}]} */
-static int read_edits(const struct value *edits, struct strings *paths,
-		      struct error *err)
+static int cdi_mounts_add(struct cdi_mounts *mounts, const char *kind,
+			  const char *path, bool write, struct error *err)
+{
+	struct cdi_mount *items =
+		realloc(mounts->items, (mounts->count + 1) * sizeof(*items));
+	struct cdi_mount *item;
+
+	if (!items)
+		return error_nomem(err, "CDI");
+	mounts->items = items;
+	item = &items[mounts->count++];
+	*item = (struct cdi_mount){ strdup(kind), strdup(path), write };
+	return item->kind && item->path ? 0 : error_nomem(err, "CDI");
+}
+
+static bool cdi_mount_writes(const struct value *mount)
+{
+	const struct value *options = value_get(mount, "options");
+
+	for (size_t i = 0; options && i < value_count(options); i++) {
+		const struct value *option = value_at(options, i);
+
+		if (value_kind(option) == VALUE_SCALAR &&
+		    !strcmp(value_text(option), "ro"))
+			return false;
+	}
+	return true;
+}
+
+/* containerEdits: {mounts: [{hostPath: ..., options: [ro, ...]}]} */
+static int read_edits(const struct value *edits, const char *kind,
+		      struct cdi_mounts *found, struct error *err)
 {
 	const struct value *mounts = value_get(edits, "mounts");
 
 	for (size_t i = 0; mounts && i < value_count(mounts); i++) {
-		const char *path =
-			engine_features_find_text(value_at(mounts, i),
-						  "hostPath");
+		const struct value *mount = value_at(mounts, i);
+		const char *path = engine_features_find_text(mount, "hostPath");
 
-		if (path && paths->count < CDI_MOUNTS_MAX &&
-		    !strings_has(paths, path) &&
-		    strings_add(paths, path, err) < 0)
+		if (path && found->count < CDI_MOUNTS_MAX &&
+		    cdi_mounts_add(found, kind, path, cdi_mount_writes(mount),
+				   err) < 0)
 			return -1;
 	}
 	return 0;
@@ -74,12 +111,13 @@ static int read_description(const char *path, bool listed,
 		    strings_printf(&features->cdi, err, "%s=%s", kind, name) <
 			    0)
 			return -1;
-		if (read_edits(value_get(device, "containerEdits"),
+		if (read_edits(value_get(device, "containerEdits"), kind,
 			       &features->cdi_mounts, err) < 0)
 			return -1;
 	}
-	return read_edits(value_get(root, "containerEdits"),
-			  &features->cdi_mounts, err);
+	return kind ? read_edits(value_get(root, "containerEdits"), kind,
+				 &features->cdi_mounts, err)
+		    : 0;
 }
 
 static int read_folder(const char *path, bool listed,

@@ -4,6 +4,7 @@
 #include "agent/task/foreign_mounts.h"
 #include "agent/policy/policy_check.h"
 #include "agent/policy/policy_image.h"
+#include "protocol/base/strings.h"
 #include "protocol/message/json_get.h"
 
 #include <errno.h>
@@ -19,16 +20,72 @@ static bool word_is_in(const char *const *words, const char *word)
 	return *words;
 }
 
-/* Does a folder /NAME/ID with such an id lie on the path? */
-static bool path_has_id(const char *path, const char *name)
+/* The id of the first folder /NAME/ID on the path. NULL: there is none. */
+static const char *path_id(const char *path, const char *name)
 {
 	const char *at = path;
 
 	while ((at = strstr(at, name))) {
 		at += strlen(name);
-		if (strspn(at, "0123456789abcdef") == ID_DIGITS &&
+		if (strspn(at, ASCII_DIGITS "abcdef") == ID_DIGITS &&
 		    (at[ID_DIGITS] == '/' || !at[ID_DIGITS]))
-			return true;
+			return at;
+	}
+	return NULL;
+}
+
+static const char *path_container(const char *path)
+{
+	const char *id = path_id(path, "/containers/");
+
+	return id ? id : path_id(path, "/overlay-containers/");
+}
+
+/* The path of the node where a mount of it shows what the row mounts. false:
+ * it shows something else.
+ */
+static bool row_path(const struct mount_row *host, const struct mount_row *row,
+		     char path[PATH_MAX])
+{
+	const char *rest = row->root;
+
+	if (strcmp(host->device, row->device) != 0 ||
+	    !policy_path_below(row->root, host->root))
+		return false;
+	rest += host->root[1] ? strlen(host->root) : 0;
+	snprintf(path, PATH_MAX, "%s%s", host->point[1] ? host->point : "",
+		 rest[0] && rest[1] ? rest : "");
+	if (!*path)
+		snprintf(path, PATH_MAX, "/");
+	return true;
+}
+
+/* Is it the folder of this container, the one whose files the engine mounted
+ * where each container has them?
+ */
+static bool container_is_own(const struct foreign_mounts *mounts,
+			     const char *id)
+{
+	static const char *const points[] = {
+		"/etc/hosts", "/etc/hostname",      "/etc/resolv.conf",
+		"/dev/shm",   "/run/.containerenv", NULL
+	};
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < mounts->inside->count; i++) {
+		const struct mount_row *row = &mounts->inside->rows[i];
+
+		for (size_t j = 0;
+		     word_is_in(points, row->point) && j < mounts->host->count;
+		     j++) {
+			const char *own =
+				row_path(&mounts->host->rows[j], row, path)
+					? path_container(path)
+					: NULL;
+
+			if (own)
+				return !strncmp(own, id, ID_DIGITS);
+		}
 	}
 	return false;
 }
@@ -36,11 +93,13 @@ static bool path_has_id(const char *path, const char *name)
 /* What an engine keeps for one container: files as /etc/hosts, the memory of
  * /dev/shm, the volumes of an image. Nobody but root makes these folders.
  */
-static bool path_is_engines(const char *path)
+static bool path_is_engines(const struct foreign_mounts *mounts,
+			    const char *path)
 {
-	return path_has_id(path, "/containers/") ||
-	       path_has_id(path, "/overlay-containers/") ||
-	       path_has_id(path, "/volumes/");
+	const char *id = path_container(path);
+
+	return id ? container_is_own(mounts, id)
+		  : path_id(path, "/volumes/") != NULL;
 }
 
 /* Fresh file systems of the kernel, and those that show the same everywhere. */
@@ -119,15 +178,27 @@ static bool path_is_asked(const struct foreign_mounts *mounts, const char *path)
 	return false;
 }
 
+/* Do the devices of this profile come from descriptions of the kind? What is
+ * before the slash is the vendor.
+ */
+static bool cdi_is_of(const struct container_rules *rules, const char *kind)
+{
+	size_t vendor = strcspn(kind, "/") + 1;
+
+	return rules && rules->cdi && !strncmp(rules->cdi, kind, vendor);
+}
+
 /* What the vendor's software is known to mount. */
 static bool path_is_vendors(const struct foreign_mounts *mounts,
-			    const char *path)
+			    const char *path, bool write)
 {
 	const struct container_rules *rules = mounts->rules;
-	const struct strings *cdi = mounts->cdi_mounts;
+	const struct cdi_mounts *cdi = mounts->cdi_mounts;
 
 	for (size_t i = 0; cdi && i < cdi->count; i++)
-		if (path_is_same(mounts, cdi->items[i], path))
+		if (cdi_is_of(rules, cdi->items[i].kind) &&
+		    (cdi->items[i].write || !write) &&
+		    path_is_same(mounts, cdi->items[i].path, path))
 			return true;
 	if (!rules || !mounts->policy->profile)
 		return false;
@@ -143,31 +214,13 @@ static bool path_is_known(const struct foreign_mounts *mounts,
 	const struct policy_resolver resolver = { resolved_paths_resolve,
 						  mounts->paths };
 
-	return path_is_engines(path) || node_is_plain(path) ||
+	return path_is_engines(mounts, path) || node_is_plain(path) ||
 	       (policy_path_below(path, "/sys") &&
 		policy_path_below(row->point, "/sys")) ||
-	       path_is_asked(mounts, path) || path_is_vendors(mounts, path) ||
+	       path_is_asked(mounts, path) ||
+	       path_is_vendors(mounts, path, !row->read_only) ||
 	       policy_check_may_mount(mounts->policy, path, !row->read_only,
 				      &resolver);
-}
-
-/* The path of the node where a mount of it shows what the row mounts. false:
- * it shows something else.
- */
-static bool row_path(const struct mount_row *host, const struct mount_row *row,
-		     char path[PATH_MAX])
-{
-	const char *rest = row->root;
-
-	if (strcmp(host->device, row->device) != 0 ||
-	    !policy_path_below(row->root, host->root))
-		return false;
-	rest += host->root[1] ? strlen(host->root) : 0;
-	snprintf(path, PATH_MAX, "%s%s", host->point[1] ? host->point : "",
-		 rest[0] && rest[1] ? rest : "");
-	if (!*path)
-		snprintf(path, PATH_MAX, "/");
-	return true;
 }
 
 int foreign_mounts_check(const struct foreign_mounts *mounts,

@@ -6,11 +6,14 @@
  * /etc/hosts, volumes of the image, device nodes. A runtime of a vendor, a
  * hook, or a CDI description adds others, and what it takes for a library of
  * its driver may be a path that an image chose. So each other mount has to be
- * of a path that the vendor's profile, a CDI description of the node, or the
- * policy names.
+ * of a path that the vendor's profile, a CDI description of that vendor, which
+ * also says whether it is writable, or the policy names. Of the files that an
+ * engine keeps for containers these are the container's own; of volumes any,
+ * whose names do not tell.
  */
 #pragma once
 
+#include "agent/devices/device_injection.h"
 #include "agent/policy/resolved_paths.h"
 #include "agent/task/mount_table.h"
 #include "protocol/config/policy.h"
@@ -22,8 +25,8 @@ struct foreign_mounts {
 	const struct policy *policy;
 	const cJSON *request;                /* of the container's creation */
 	struct resolved_paths *paths;        /* of the policy's answer */
-	const struct container_rules *rules; /* of the node's profile, */
-	const struct strings *cdi_mounts;    /* paths of the node; NULL: none */
+	const struct container_rules *rules; /* of the node's profile */
+	const struct cdi_mounts *cdi_mounts; /* of the node; NULL: none */
 	const struct mount_table *host, *inside; /* of agent and container */
 };
 

@@ -21,6 +21,7 @@
  */
 #pragma once
 
+#include "agent/devices/device_injection.h"
 #include "agent/policy/resolved_paths.h"
 #include "protocol/config/policy.h"
 #include "protocol/hardware/profile.h"
@@ -36,8 +37,8 @@ struct release_check {
 	const cJSON *request;         /* of the container's creation */
 	struct resolved_paths *paths; /* of the policy's answer */
 	const struct container_rules *rules; /* of the node's profile, and */
-	const struct strings *cdi_mounts;    /* paths of its CDI descriptions,
-						for foreign_mounts.h; or NULL */
+	const struct cdi_mounts *cdi_mounts; /* of its CDI descriptions, for
+						foreign_mounts.h; or NULL */
 };
 
 /* Open what the request names, unless the policy's question has done so. */

@@ -87,6 +87,14 @@ refused link "$BED/lib/libcuda.so.550.2" /usr/lib/libcuda.so.550.2
 refused writable "$BED/allowed/sub" /sub rw
 taken library "$BED/lib/libcuda.so.550.1" /usr/lib/libcuda.so.550.1
 taken allowed "$BED/allowed/sub" /sub
+# What the engine keeps for one container is not for another.
+dk e1 create --name other "$TOOL_IMAGE" /tool >/dev/null
+other=$(dk e1 inspect -f '{{.Id}}' other)
+folder=$BED/engines/e1/data/containers/$other
+ok '[[ -d $folder ]]' "another container has a folder of its own"
+refused neighbour "$folder" /mnt
+refused hosts "$folder/config.v2.json" /etc/other rw
+dk e1 rm other >/dev/null
 diag "$attempts attempts, none got through"
 ok 'wait_for cluster_clean 30' "nothing of it is left on the node"
 done_testing

@@ -348,6 +348,18 @@ static void podman(void)
 		"and the variable that a hook reads");
 }
 
+static void mounts_are(const struct cdi_mounts *mounts, const char *wanted,
+		       const char *what)
+{
+	char text[300] = "";
+
+	for (size_t i = 0; i < mounts->count; i++)
+		text_append(text, sizeof(text), "%s %s %s, ",
+			    mounts->items[i].kind, mounts->items[i].path,
+			    mounts->items[i].write ? "rw" : "ro");
+	is(text, wanted, "%s", what);
+}
+
 static void cdi(void)
 {
 	owned(machine_clear) struct machine machine;
@@ -359,7 +371,9 @@ static void cdi(void)
 	lab_file(&machine.lab, "/cdi/nvidia.yaml",
 		 "cdiVersion: 0.5.0\nkind: nvidia.com/gpu\ndevices:\n"
 		 "- {name: \"0\", containerEdits: {}}\n- name: \"1\"\n"
-		 "- name: all\n");
+		 "  containerEdits: {mounts: [{hostPath: /a, options: [x, ro]},"
+		 " {hostPath: /b, options: [bind]}]}\n- name: all\n"
+		 "containerEdits: {mounts: [{hostPath: /c}]}\n");
 	lab_file(&machine.lab, "/cdi/broken.json", "{{{{");
 	lab_file(&machine.lab, "/cdi/notes.txt", "kind: nvidia.com/gpu");
 	snprintf(folder, sizeof(folder), "%s/cdi", machine.lab.folder);
@@ -369,6 +383,10 @@ static void cdi(void)
 	list_is(&machine.features.cdi, &machine.lab,
 		"nvidia.com/gpu=0 nvidia.com/gpu=1 nvidia.com/gpu=all",
 		"CDI devices are read from the engine's folders");
+	mounts_are(&machine.features.cdi_mounts,
+		   "nvidia.com/gpu /a ro, nvidia.com/gpu /b rw, "
+		   "nvidia.com/gpu /c rw, ",
+		   "and what they mount");
 	device_injection_apply(&machine.needs, &spec, NULL);
 	ok(spec.requests_count == 1 && !strcmp(spec.requests[0].driver, "cdi"),
 	   "and asked for");

@@ -33,6 +33,11 @@ static const struct mount_table host = {
 static struct mount_row root_row = { 88,  51,        "0:39", "/",
 				     "/", "overlay", "",     false };
 
+static struct mount_row own_row = {
+	89,           88,     "8:1", "/var/lib/docker/containers/" ID "/hosts",
+	"/etc/hosts", "ext4", "",    false
+};
+
 static const struct {
 	struct mount_row row;
 	bool known;
@@ -77,6 +82,13 @@ static const struct {
 	    "/etc/hosts", "ext4", "", false },
 	  true,
 	  "the engine's file" },
+	{ { 1, 88, "8:1", "/var/lib/docker/containers/" OVERLAY_ID "/hosts",
+	    "/etc/other", "ext4", "", false },
+	  false,
+	  "that of another container" },
+	{ { 1, 88, "0:46", "/", "/x", "tmpfs", "", false },
+	  true,
+	  "the engine's shared memory at another place" },
 	{ { 1, 88, "8:1", "/var/lib/docker/volumes/" ID "/_data", "/volume",
 	    "ext4", "", false },
 	  true,
@@ -118,6 +130,15 @@ static const struct {
 	{ { 1, 88, "8:1", "/opt/cdi.so", "/opt/cdi.so", "ext4", "", true },
 	  true,
 	  "a path of a CDI description" },
+	{ { 1, 88, "8:1", "/opt/cdi.so", "/opt/cdi.so", "ext4", "", false },
+	  false,
+	  "that is read-only there" },
+	{ { 1, 88, "8:1", "/run/cdi.sock", "/run/cdi.sock", "ext4", "", false },
+	  true,
+	  "one that is writable there" },
+	{ { 1, 88, "8:1", "/opt/other.so", "/opt/cdi.so", "ext4", "", true },
+	  false,
+	  "one of another vendor" },
 	{ { 1, 88, "8:2", "/sets/a", "/sets", "xfs", "", true },
 	  true,
 	  "read-only, what the policy allows" },
@@ -129,16 +150,22 @@ static const struct {
 static int foreign_judge(const struct policy *policy, const char *ipc,
 			 const struct mount_row *row, struct error *err)
 {
-	struct mount_row inside_rows[] = { root_row, *row };
-	const struct mount_table inside = { .rows = inside_rows, .count = 2 };
+	struct mount_row inside_rows[] = { root_row, own_row, *row };
+	const struct mount_table inside = { .rows = inside_rows, .count = 3 };
 	struct profile_mount mount = { .host = "/opt/vendor" };
 	char *patterns[] = { (char *)"*/libcuda.so.*" };
-	char *cdi[] = { (char *)"/opt/cdi.so" };
-	const struct strings cdi_mounts = { cdi, 1 };
+	struct cdi_mount cdi[] = {
+		{ (char *)"acme.example/card", (char *)"/opt/cdi.so", false },
+		{ (char *)"acme.example/more", (char *)"/run/cdi.sock", true },
+		{ (char *)"acme.example.org/card", (char *)"/opt/other.so",
+		  true },
+	};
+	const struct cdi_mounts cdi_mounts = { cdi, 3 };
 	const struct container_rules rules = {
 		.mounts = &mount,
 		.mounts_count = 1,
 		.runtime_mounts = { patterns, 1 },
+		.cdi = "acme.example/card",
 	};
 	owned(resolved_paths_clear) struct resolved_paths paths = { 0 };
 	cJSON *request = cJSON_Parse("{\"HostConfig\":{\"Devices\":[{"
@@ -156,7 +183,7 @@ static int foreign_judge(const struct policy *policy, const char *ipc,
 
 	cJSON_AddStringToObject(cJSON_GetObjectItem(request, "HostConfig"),
 				"IpcMode", ipc);
-	rc = foreign_mounts_check(&mounts, &inside_rows[1], err);
+	rc = foreign_mounts_check(&mounts, &inside_rows[2], err);
 	cJSON_Delete(request);
 	return rc;
 }
@@ -165,7 +192,7 @@ int main(void)
 {
 	static const char text[] = "mounts: [{host: /data/sets}]";
 	static const char none[] = "profile: false";
-	struct mount_row shm = cases[11].row, library = cases[21].row;
+	struct mount_row shm = cases[11].row, library = cases[23].row;
 	struct policy *policy, *bare;
 	struct error err;
 
