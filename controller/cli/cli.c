@@ -4,6 +4,7 @@
 
 #include "controller/catalog/catalog.h"
 #include "controller/report/labels.h"
+#include "protocol/base/printable_json.h"
 #include "protocol/base/utf8.h"
 
 #include <errno.h>
@@ -58,15 +59,24 @@ bool cli_format(const struct cli *cli, const char *word)
 	return cli->options->format && !strcmp(cli->options->format, word);
 }
 
+int cli_print_json_text(struct cli *cli, const char *json, struct error *err)
+{
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(SIZE_MAX / 2);
+
+	if (printable_json(&out, json, err) < 0)
+		return -1;
+	fprintf(cli->out, "%s\n", out.data);
+	return 0;
+}
+
 int cli_print_json(struct cli *cli, const cJSON *json, struct error *err)
 {
 	char *text = cJSON_PrintUnformatted(json);
+	int rc = text ? cli_print_json_text(cli, text, err)
+		      : error_nomem(err, "output");
 
-	if (!text)
-		return error_nomem(err, "output");
-	fprintf(cli->out, "%s\n", text);
 	cJSON_free(text);
-	return 0;
+	return rc;
 }
 
 int cli_print_list(struct cli *cli, const char *name, cJSON *list,

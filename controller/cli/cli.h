@@ -53,9 +53,11 @@ int cli_call(struct cli *cli, enum message_type type, void *message,
 int cli_order(struct cli *cli, enum message_type type, void *message,
 	      const char *done, struct error *err);
 
-/* Print one line of JSON on `out`: a tree, a struct, or the reply of an answer.
+/* Print one line of JSON on `out`, harmless for a terminal (printable_json()):
+ * a tree, a text, a struct, or the reply of an answer.
  */
 int cli_print_json(struct cli *cli, const cJSON *json, struct error *err);
+int cli_print_json_text(struct cli *cli, const char *json, struct error *err);
 /* {"NAME": list}; the list is owned. */
 int cli_print_list(struct cli *cli, const char *name, cJSON *list,
 		   struct error *err);

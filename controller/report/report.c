@@ -10,6 +10,7 @@
 #include "controller/results/formula.h"
 #include "controller/results/json_object.h"
 #include "controller/results/remarks.h"
+#include "protocol/base/printable_json.h"
 #include "protocol/base/units.h"
 
 #include <math.h>
@@ -461,9 +462,11 @@ int report_json(const struct report_about *about,
 		struct error *err)
 {
 	owned(report_rows_clear) struct report_rows cells = { 0 };
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(out->limit);
 
-	if (cells_make(rows, about, &cells, err) < 0)
+	if (cells_make(rows, about, &cells, err) < 0 ||
+	    report_put(about, rows, &cells, report_json_text, report_json_put,
+		       &text, err) < 0)
 		return -1;
-	return report_put(about, rows, &cells, report_json_text,
-			  report_json_put, out, err);
+	return printable_json(out, text.data, err);
 }

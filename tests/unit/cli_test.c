@@ -387,6 +387,16 @@ static void test_extract(struct bed *bed)
 	ok(bed_said(bed, "no line of the log matches"), "and says so");
 }
 
+static void test_hostile_json(struct bed *bed)
+{
+	bed_write(bed, "hostile.log",
+		  "RuntimeError: no oar \xc2\x9b[J \xe2\x80\xae \x7f\n", 0644);
+	bed_run(bed, "diagnose", bed_file(bed, "hostile.log"), "--format",
+		"json", NULL);
+	ok(bed_printed(bed, "no oar \\u009b[J \\u202e \\u007f\""),
+	   "JSON shows a terminal no controls of a log");
+}
+
 static void test_sample(struct bed *bed)
 {
 	bed_write(bed, "smi.csv",
@@ -714,6 +724,7 @@ int main(void)
 	test_check(&bed);
 	test_plan(&bed);
 	test_extract(&bed);
+	test_hostile_json(&bed);
 	test_sample(&bed);
 	test_mfu(&bed);
 	test_settings(&bed);

@@ -1,6 +1,7 @@
 /* printable_test.c - what a terminal may be shown passes, and nothing else.
  */
 #include "protocol/base/printable.h"
+#include "protocol/base/printable_json.h"
 
 #include "tests/tap.h"
 
@@ -74,6 +75,30 @@ static void what_does_not(void)
 		   cases[i].what);
 }
 
+static void json(void)
+{
+	static const struct {
+		const char *from, *to, *what;
+	} cases[] = {
+		{ "{\"a\": [1, \"\xe4\xb8\xad\\u0007\"],\n\"b\": 2}\n",
+		  "{\"a\": [1, \"\xe4\xb8\xad\\u0007\"],\n\"b\": 2}\n",
+		  "what is harmless stays" },
+		{ "\"\xc2\x9b\x7f\xc2\x80\xc2\xa0\"",
+		  "\"\\u009b\\u007f\\u0080\xc2\xa0\"", "C1 and DEL" },
+		{ "\"\xe2\x80\xaegnp.exe\"", "\"\\u202egnp.exe\"",
+		  "what turns the direction" },
+		{ "\"\x9b\"", "\"\\ufffd\"", "a stray byte" },
+		{ "", "", "nothing" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		owned(buffer_clear) struct buffer out = BUFFER_INIT(100);
+
+		printable_json(&out, cases[i].from, NULL);
+		is(out.data, cases[i].to, "in JSON, %s", cases[i].what);
+	}
+}
+
 /* Every code point there is, and some there are not, against the definition. */
 static void every_character(void)
 {
@@ -107,6 +132,7 @@ int main(void)
 	what_passes();
 	what_does_not();
 	ends();
+	json();
 	every_character();
 	return tap_done();
 }

@@ -164,6 +164,22 @@ static void test_good(void)
 	report_rows_clear(&rows);
 }
 
+static void test_hostile_json(void)
+{
+	static const char text[] =
+		"[{\"cell\":\"a\\u009bb\",\"state\":\"failed\","
+		"\"failure\":\"exit\",\"text\":\"c\\u202ed\"}]";
+	owned(buffer_clear) struct buffer out = BUFFER_INIT(100000);
+	struct report_rows rows = rows_of_text(text);
+
+	json_of(&rows, &out, NULL);
+	ok(strstr(out.data, "a\\u009bb") && strstr(out.data, "c\\u202ed") &&
+		   !strstr(out.data, "\xc2\x9b") &&
+		   !strstr(out.data, "\xe2\x80\xae"),
+	   "JSON has no controls for a terminal");
+	report_rows_clear(&rows);
+}
+
 /* Columns that some cells measured, and others did not. */
 static void test_optional_columns(void)
 {
@@ -696,6 +712,7 @@ int main(void)
 {
 	tap_begin(25);
 	test_good();
+	test_hostile_json();
 	test_optional_columns();
 	test_formulas();
 	test_manual();

@@ -85,9 +85,9 @@ static int print_lines(struct cli *cli, const struct rows *rows,
 			BUFFER_INIT(MESSAGE_REPLY_MAX);
 
 		if (codec_encode(rows->schema, rows_at(rows, i), &line, err) <
-		    0)
+			    0 ||
+		    cli_print_json_text(cli, line.data, err) < 0)
 			return -1;
-		fprintf(cli->out, "%s\n", line.data);
 	}
 	return EXIT_GOOD;
 }

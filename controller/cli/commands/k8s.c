@@ -126,8 +126,8 @@ static cJSON *k8s_choices(struct cli *cli, const struct input *input,
 	return take(choices);
 }
 
-static int k8s_print(const struct input *input, const cJSON *choices, FILE *out,
-		     struct error *err)
+static int k8s_print(struct cli *cli, const struct input *input,
+		     const cJSON *choices, struct error *err)
 {
 	const struct manifest_run run = { .cluster = "run-00000000",
 					  .choices = choices };
@@ -144,7 +144,8 @@ static int k8s_print(const struct input *input, const cJSON *choices, FILE *out,
 		text = list ? cJSON_Print(list) : NULL;
 		if (!text)
 			return list ? error_nomem(err, "manifest") : -1;
-		fprintf(out, "%s\n", text);
+		if (cli_print_json_text(cli, text, err) < 0)
+			return -1;
 	}
 	return EXIT_GOOD;
 }
@@ -395,7 +396,7 @@ static int k8s_command(struct cli *cli, struct error *err)
 	return k8s_words(choices, &options, err) < 0 ||
 			       k8s_discover(&options, choices, err) < 0
 		       ? -1
-		       : k8s_print(&input, choices, cli->out, err);
+		       : k8s_print(cli, &input, choices, err);
 }
 
 /* clang-format off */
