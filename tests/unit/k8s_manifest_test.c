@@ -148,7 +148,7 @@ static void test_limits(void)
 	struct error err;
 	cJSON *job, *choices = choices_make();
 
-	spec.labels = (char *)"disk=nvme,zone=a";
+	spec.labels = (char *)"disk=nvme,fast,zone=a,new";
 	spec.container.cpus = 1.5;
 	spec.container.memory_bytes = 1ULL << 30;
 	spec.container.shm_bytes = 64 << 20;
@@ -161,6 +161,8 @@ static void test_limits(void)
 	job = job_make(&spec, 1, 1, &err);
 	is(text(job, POD "nodeSelector/disk"), "nvme", "labels choose nodes");
 	is(text(job, POD "nodeSelector/zone"), "a", "all of them");
+	is(text(job, POD "nodeSelector/fast"), "", "without a value");
+	is(text(job, POD "nodeSelector/new"), "", "also at the end");
 	is(text(job, MAIN "resources/limits/cpu"), "1500m", "cpus");
 	is(text(job, MAIN "resources/limits/memory"), "1073741824", "memory");
 	is(text(job, POD "volumes/3/emptyDir/sizeLimit"), "67108864", "shm");

@@ -120,12 +120,13 @@ static cJSON *manifest_labels(const char *labels)
 
 	while (labels && *labels) {
 		size_t length = strcspn(labels, ",");
-		size_t key = strcspn(labels, "=");
+		size_t key = strcspn(labels, "=,");
 		char name[256], value[256];
 
 		snprintf(name, sizeof(name), "%.*s", (int)key, labels);
-		snprintf(value, sizeof(value), "%.*s", (int)(length - key - 1),
-			 labels + key + 1);
+		key += key < length;
+		snprintf(value, sizeof(value), "%.*s", (int)(length - key),
+			 labels + key);
 		cJSON_AddStringToObject(selector, name, value);
 		labels += length + (labels[length] == ',');
 	}
