@@ -12,10 +12,15 @@
 #include <math.h>
 #include <string.h>
 
+/* First bytes of a log whose lines are read by meaning, with a mark or not. */
+#define UNMARKED_BYTES (1u << 20)
+
 struct extract {
 	struct extract_rules *rules; /* borrowed, shared */
 	struct prefixes *prefixes;   /* of its lines; NULL: all are plain */
 	struct buffer partial;       /* of a record that is not complete */
+	bool unmarked;               /* the current line has no mark */
+	bool all;      /* such a line is a record: all lines are read */
 	bool skipping; /* the rest of the record, which is too long */
 	struct steps steps;
 	struct meaning *meaning; /* of a log without rules; or NULL */
@@ -59,6 +64,7 @@ static int take_captured(const struct captured *captured, void *arg)
 	uint64_t made;
 
 	extract->lives++;
+	extract->all |= extract->unmarked;
 	if (captured->rule->life && !captured->count)
 		return 0;
 	if (!steps_counts(&extract->steps, captured))
@@ -156,15 +162,17 @@ static const char *next_of(const char *known, char c, const char *at,
 }
 
 /* May a rule match in the record from at to stop? */
-static bool worth_reading(const struct extract *extract,
-			  struct line_marks *marks, const char *at,
-			  const char *stop, const char *end)
+static bool worth_reading(struct extract *extract, struct line_marks *marks,
+			  const char *at, const char *stop, const char *end)
 {
 	if (extract->meaning && meaning_reads_all(extract->meaning))
 		return true;
 	if (marks->match < at)
 		marks->match = rules_next(extract->rules, at, end);
-	if (marks->match < stop)
+	extract->unmarked = marks->match >= stop;
+	if (!extract->unmarked ||
+	    (extract->meaning &&
+	     (extract->all || extract->line_end < UNMARKED_BYTES)))
 		return true;
 	marks->escape = next_of(marks->escape, '\033', at, end);
 	return marks->escape < stop || (size_t)(stop - at) > EXTRACT_LINE_MAX;

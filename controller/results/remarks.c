@@ -322,6 +322,11 @@ static const struct {
 		{ "the numbers taken as steps have no name: they may count "
 		  "something else, such as samples",
 		  "作为步号的数字没有名称：它们可能是其他计数，例如样本数" } },
+	[REMARK_LOSS_GUESSED] = {
+		"loss-guessed",
+		{ "\"{a}\" is taken as the loss: it may be a part of it, or "
+		  "another figure",
+		  "“{a}”被当作损失：它可能只是其中一部分或其他指标" } },
 	[REMARK_BEGINS_LATE] = {
 		"begins-late",
 		{ "the log begins in a later epoch: how many steps came "

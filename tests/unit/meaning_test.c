@@ -128,6 +128,56 @@ static const struct {
 	  1, 5, { 2.5, NONE, NONE, NONE, NONE, NONE } },
 	{ "an epoch by its unit", "第2轮 [50/200] 损失=0.5\n",
 	  1, 250, { 0.5, NONE, NONE, NONE, NONE, NONE } },
+	/* Steps without a known name. */
+	{ "a number that rises by the same", "t=5; fruit=3; xent=4\nt=10; fruit=3; xent=3\nt=15; fruit=3; xent=2.5\nt=20; fruit=3; xent=2.25\n",
+	  4, 20, { 2.25, NONE, NONE, NONE, NONE, NONE } },
+	{ "the same of an object's", "{\"n\": 1, \"nll\": 4, \"lr\": 0.1}\n{\"n\": 5, \"nll\": 3, \"lr\": 0.1}\n{\"n\": 10, \"nll\": 2.5, \"lr\": 0.1}\n{\"n\": 15, \"nll\": 2.25, \"lr\": 0.1}\n",
+	  4, 15, { 2.25, NONE, NONE, NONE, NONE, NONE } },
+	{ "the same with marks alone", "@320 L_total≈4 L_pip≈0.5\n@640 L_total≈3 L_pip≈0.5\n@960 L_total≈2.5 L_pip≈0.5\n",
+	  3, 960, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "of several the one that rises least", "8192 pips, k 10, loss 4\n16384 pips, k 20, loss 3\n24576 pips, k 30, loss 2.5\n",
+	  3, 30, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "numbers that begin again in each epoch", "Epoch 1/2\nk=10 xent=4\nk=20 xent=3\nk=30 xent=2.5\nEpoch 2/2\nk=10 xent=2.25\n",
+	  4, 40, { 2.25, NONE, NONE, NONE, NONE, NONE } },
+	{ "tokens are no steps", "tokens=100 lr=0.1 xent=4\ntokens=200 lr=0.1 xent=3\ntokens=300 lr=0.1 xent=2.5\n",
+	  3, 3, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "a number that rises unevenly", "n=5 lr=0.1 xent=4\nn=10 lr=0.1 xent=3\nn=30 lr=0.1 xent=2.5\n",
+	  3, 3, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "thousands", "0.5k │ xent 4\n1.1k │ xent 3\n1.7k │ xent 2.5\n",
+	  3, 1700, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "a step of a total in words", "pears: update 3 of 60 - loss 2.5\n",
+	  1, 3, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "values below their step, each in its line", "--- update 3 of 60 ---\nlr: 0.1\nfruit: 7\npear loss: 2.5\ntok/s: 100\n",
+	  1, 3, { 2.5, NONE, 100, NONE, NONE, NONE } },
+	/* Losses by other names. */
+	{ "losses of trees", "[0]\ttrain-logloss:4.5\tvalid-logloss:4.75\n[1]\ttrain-logloss:2.5\tvalid-logloss:3.25\n",
+	  2, 1, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "that of the evaluation comes first", "[4]\teval-rmse:9\ttrain-rmse:2.5\n",
+	  1, 4, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "of possessive names", "[1]\ttraining's pear_logloss: 2.5\tvalid_1's pear_logloss: 9\n",
+	  1, 1, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "a training value beside that of an evaluation", "[02/60] train 2.5 valid 9 lr 0.1\n",
+	  1, 2, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "parts of a loss without their sum", "step 10 pear_loss=2.5 plum_loss=3.5\n",
+	  0, 0, { 0 } },
+	{ "a part behind the loss", "step 10 loss 2.5\nstep 10 pear_loss 9\n",
+	  1, 10, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "what is minimized", "iter(10) cost(2.5) t(1.5s)\n",
+	  1, 10, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "a cost that is a time", "step 1 loss 3 step_time 0.5 cost 1.5\n",
+	  1, 1, { 3, 500, NONE, NONE, NONE, NONE } },
+	{ "a letter that is a loss only with a fraction", "it 5 L 2.5 B 8\nit 6 L 2048 tok/s 9\n",
+	  2, 6, { NONE, NONE, 9, NONE, NONE, NONE } },
+	{ "a value in a wrapper", "step 5: loss=tensor(2.5, device='fruit:0')\n",
+	  1, 5, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "a loss below zero", "step 5 loss=-2.5\n",
+	  1, 5, { -2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "slashes between values", "step 5 / loss 2.5 / lr 0.1\n",
+	  1, 5, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "a sentence in an object", "{\"level\": \"info\", \"message\": \"iter 5 loss 2.5\"}\n",
+	  1, 5, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "a table whose names have digits", "steps | xent | top1\n0.5k | 2.5 | 31\n",
+	  1, 500, { 2.5, NONE, NONE, NONE, NONE, NONE } },
 	/* What the numbers answer. */
 	{ "seconds, by the clock of the lines", "09:00:00 step 10 loss 3 time 0.95\n09:00:10 step 20 loss 2 time 0.95\n09:00:20 step 30 loss 1 time 0.95\n",
 	  3, 30, { 1, 950, NONE, NONE, NONE, NONE } },
@@ -163,7 +213,7 @@ static const struct {
 
 static bool same(double got, double want)
 {
-	return isnan(want) ? isnan(got) : fabs(got - want) <= 1e-6 * want;
+	return isnan(want) ? isnan(got) : fabs(got - want) <= 1e-6 * fabs(want);
 }
 
 static void check(size_t i)
@@ -260,6 +310,12 @@ int main(void)
 		check_remarks("loss 2 lr 0.1\n", "by-meaning steps-counted ");
 		check_remarks("loss: 2 [   64/6000]\n",
 			      "by-meaning steps-nameless ");
+		check_remarks("t=1 xent=3\nt=2 xent=2\nt=3 xent=1\n",
+			      "by-meaning steps-nameless ");
+		check_remarks("step 1 pear_loss 2\n",
+			      "by-meaning loss-guessed ");
+		check_remarks("step 1 pear_loss 2\nstep 2 loss 2\n",
+			      "by-meaning ");
 		check_remarks("[3/90][250/1000] loss 2\n",
 			      "by-meaning begins-late ");
 		check_remarks("step 1 loss 2 time 9\n",

@@ -107,10 +107,12 @@ static size_t cells_split(const char *text, size_t size, char mark, bool wide,
 	return count;
 }
 
-static bool has_digits(const char *text, size_t size)
+/* "top1" has none. */
+static bool has_numbers(const char *text, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
-		if (text[i] >= '0' && text[i] <= '9')
+		if (isdigit((unsigned char)text[i]) &&
+		    (!i || !isalnum((unsigned char)text[i - 1])))
 			return true;
 	return false;
 }
@@ -130,7 +132,7 @@ bool table_rows_header(struct table_rows *table, struct notation *notation,
 	bool step = false, figure = false;
 	char mark;
 
-	if (has_digits(text, size))
+	if (has_numbers(text, size))
 		return false;
 	mark = table_mark(text, size);
 	count = cells_split(text, size, mark, has_two_blanks(text, size),
@@ -148,6 +150,7 @@ bool table_rows_header(struct table_rows *table, struct notation *notation,
 			continue;
 		step |= quantity.role <= ROLE_EPOCH;
 		figure |= quantity.role == ROLE_LOSS ||
+			  quantity.role == ROLE_TIME ||
 			  (quantity.role >= ROLE_RATE &&
 			   quantity.role <= ROLE_STEPS);
 	}
@@ -261,8 +264,10 @@ void line_begin(struct line_reading *line)
 	line->unnamed_count = 0;
 	line->other = line->section = line->bar = false;
 	line->leads = line->nameless = line->loss_next = false;
-	line->alone_open = false;
-	line->alone_count = 0;
+	line->alone_open = line->parts = line->of_other = false;
+	line->of_train.has = false;
+	line->numbers = 0;
+	line->alone_count = line->counter_count = 0;
 	line->rank = -1;
 	for (size_t i = 0; i < LINE_VALUES; i++)
 		line->picks[i].has = false;
@@ -381,11 +386,24 @@ static void put_open(struct line_reading *line,
 		pick->unit_s = unit_s;
 }
 
+static bool item_is_named(const struct notation_item *item, const char *word)
+{
+	struct table_cell name =
+		cell_trim(item->name, item->quantity.name_size);
+
+	return name.size == strlen(word) &&
+	       !strncasecmp(name.text, word, name.size);
+}
+
 static void put_time(struct line_reading *line,
 		     const struct notation_item *item,
 		     const struct quantity_unit *unit)
 {
 	bool step = item->quantity.role == ROLE_STEP_TIME;
+
+	/* A time, or what is minimized. */
+	if (unit->kind == QUANTITY_PLAIN && item_is_named(item, "cost"))
+		line_put(line, LINE_LOSS, item, item->number, QUANTITY_GUESS);
 
 	if (unit->kind == QUANTITY_PLAIN && item->number > CLOCK_FROM)
 		line_put_number(line, LINE_CLOCK, item, item->number);
@@ -445,6 +463,19 @@ static void line_put_memory(struct line_reading *line,
 		pick->decimal = unit->decimal;
 }
 
+static void line_put_loss(struct line_reading *line,
+			  const struct notation_item *item,
+			  const struct quantity_unit *unit)
+{
+	/* "L=2048" is none. */
+	if (unit->kind != QUANTITY_PLAIN ||
+	    (item_is_named(item, "l") && !memchr(item->text, '.', item->size)))
+		return;
+	line->parts |= line->picks[LINE_LOSS].has &&
+		       item->quantity.rank == QUANTITY_GUESS;
+	line_put_number(line, LINE_LOSS, item, item->number);
+}
+
 static void put_named(struct line_reading *line,
 		      const struct notation_item *item)
 {
@@ -452,7 +483,6 @@ static void put_named(struct line_reading *line,
 		[ROLE_STEP] = LINE_STEP,
 		[ROLE_BATCH] = LINE_BATCH,
 		[ROLE_EPOCH] = LINE_EPOCH,
-		[ROLE_LOSS] = LINE_LOSS,
 		[ROLE_DATA_TIME] = LINE_DATA_TIME,
 		[ROLE_LR] = LINE_LR,
 		[ROLE_GRAD_NORM] = LINE_GRAD_NORM,
@@ -501,6 +531,9 @@ static void put_named(struct line_reading *line,
 		return;
 	case ROLE_ACCURACY:
 		line_put_number(line, LINE_ACCURACY, item, item->number);
+		return;
+	case ROLE_LOSS:
+		line_put_loss(line, item, unit);
 		return;
 	default:
 		if (unit->kind == QUANTITY_PLAIN)
@@ -565,6 +598,22 @@ static void put_unnamed(struct line_reading *line,
 	}
 }
 
+/* A number that may count the steps. */
+static void put_counter(struct line_reading *line,
+			const struct notation_item *item)
+{
+	double printed = NAN;
+
+	if (!is_whole(item->number) || item->quantity.measure ||
+	    item->unit.kind != QUANTITY_PLAIN || item->bar || item->share ||
+	    line->counter_count == LINE_COUNTERS)
+		return;
+	notation_number(item->text, item->size, &printed);
+	if (printed == item->number && memchr(item->text, '.', item->size))
+		return;
+	pick_set(&line->counters[line->counter_count++], item, item->number);
+}
+
 /* Another bar begins in the line. */
 static void next_bar(struct line_reading *line)
 {
@@ -595,6 +644,7 @@ void line_take(const struct notation_item *item, void *arg)
 	struct line_reading *line = arg;
 	const struct quantity *quantity = &item->quantity;
 
+	line->numbers++;
 	if (item_names_rank(item) && is_whole(item->number) &&
 	    item->number < UINT32_MAX) {
 		line->rank = (int64_t)item->number;
@@ -605,9 +655,11 @@ void line_take(const struct notation_item *item, void *arg)
 	if (quantity->section)
 		line->section = true;
 	if (quantity->other || line->section) {
+		line->of_other |= !quantity->known;
 		/* "Validation step 10", "Test: [ 10/500]" */
-		if (!line_has_place(line))
-			line->other = true;
+		line->other |=
+			!line_has_place(line) && !line->picks[LINE_LOSS].has &&
+			!(line->alone_count && quantity->role == ROLE_LOSS);
 		return;
 	}
 	if (item->bar && !quantity->known && line->bar && line->unnamed_count)
@@ -618,6 +670,12 @@ void line_take(const struct notation_item *item, void *arg)
 		put_named(line, item);
 	else if (quantity->empty)
 		put_unnamed(line, item);
+	if (!quantity->known)
+		put_counter(line, item);
+	if (quantity->empty && quantity->train && !line->of_train.has &&
+	    item->unit.kind == QUANTITY_PLAIN &&
+	    memchr(item->text, '.', item->size))
+		pick_set(&line->of_train, item, item->number);
 	line->loss_next = quantity->of_loss;
 }
 
@@ -629,6 +687,15 @@ void line_end(struct line_reading *line)
 	const struct line_pick *ratios = line->unnamed;
 	struct line_pick *done = &line->picks[LINE_SAMPLES_DONE];
 
+	if (line->parts && !line_loss_is_sure(line))
+		line->picks[LINE_LOSS].has = false;
+	/* "[2/60] train 1.71 valid 1.80" */
+	if (!line->picks[LINE_LOSS].has && line->of_train.has &&
+	    line->of_other && !line->parts)
+		line->picks[LINE_LOSS] = line->of_train;
+	if (line->picks[LINE_LOSS].has &&
+	    line->picks[LINE_LOSS].text == line->picks[LINE_OPEN_TIME].text)
+		line->picks[LINE_OPEN_TIME].has = false;
 	/* A bar that stands beside the step's own time. */
 	if (line->bar && line->picks[LINE_OPEN_STEP_TIME].has)
 		line->picks[LINE_MS].has = false;
@@ -654,6 +721,12 @@ void line_end(struct line_reading *line)
 		line->picks[LINE_EPOCH] = ratios[0];
 	line->picks[count == 2 || epoch || line->bar ? LINE_BATCH : LINE_STEP] =
 		ratios[count - 1];
+}
+
+bool line_loss_is_sure(const struct line_reading *line)
+{
+	return line->picks[LINE_LOSS].has &&
+	       line->picks[LINE_LOSS].rank < QUANTITY_GUESS;
 }
 
 bool line_has_any(const struct line_reading *line)

@@ -54,6 +54,7 @@ bool table_pair(const char *text, size_t size, struct table_cell pair[2]);
 double line_clock(const char *text, size_t size, bool *fraction);
 
 #define LINE_NAME_MAX 40 /* bytes of a name that are kept */
+#define LINE_COUNTERS 4
 
 /* What a record of a line has. */
 enum line_value {
@@ -103,6 +104,13 @@ struct line_reading {
 	size_t unnamed_count;
 	struct line_pick alone[2]; /* [100], or [1, 2000] */
 	size_t alone_count;
+	/* Whole numbers of which no name says what they count. */
+	struct line_pick counters[LINE_COUNTERS];
+	size_t counter_count;
+	struct line_pick of_train; /* "train 1.75", and nothing more */
+	bool of_other;             /* a "valid 1.80" stands beside it */
+	unsigned numbers;          /* of the line */
+	bool parts;                /* several losses that may be parts of one */
 	bool alone_open; /* alone[0] stands, its bracket is not closed */
 	bool leads;      /* the first ratio is "(0/4)", before all names */
 	bool nameless;   /* its step has no name and may be no step */
@@ -126,6 +134,9 @@ void line_end(struct line_reading *line);
 
 /* Has its step a name, so that it is more than a ratio? */
 bool line_names_step(const struct line_reading *line);
+
+/* Is its loss one by its name? Else it may be a part of it. */
+bool line_loss_is_sure(const struct line_reading *line);
 
 /* Has it any value beside a step or an epoch? */
 bool line_has_any(const struct line_reading *line);

@@ -2,6 +2,7 @@
  */
 #include "controller/results/meaning/meaning.h"
 
+#include "controller/results/meaning/counter.h"
 #include "controller/results/meaning/line.h"
 #include "controller/results/rules/dict.h"
 
@@ -79,8 +80,10 @@ struct meaning {
 	double stamp; /* of its prefix; NaN: none */
 	int64_t rank; /* -1: unknown */
 	int rc;
-	/* By enum meaning_steps. */
-	struct rule rules[MEANING_STEPS];
+	struct counter counter;
+	/* By enum meaning_steps, with a sure loss before a guessed one. */
+	struct rule rules[2 * MEANING_STEPS];
+	unsigned weak; /* of the records that are taken */
 	struct captured captured;
 	size_t example_count;   /* values of the line of the example */
 	uint16_t fields[TAKEN]; /* FIELD_NONE: not known yet */
@@ -97,10 +100,11 @@ struct meaning *meaning_new(const struct lexicon *lexicon, struct error *err)
 	for (size_t i = 0; i < TAKEN; i++)
 		meaning->fields[i] = FIELD_NONE;
 	meaning->found.steps = MEANING_STEPS;
-	for (int i = 0; i < MEANING_STEPS; i++)
+	meaning->weak = 2 * MEANING_STEPS;
+	for (int i = 0; i < 2 * MEANING_STEPS; i++)
 		meaning->rules[i] = (struct rule){
 			.weak = (unsigned)i,
-			.counted = i == STEPS_COUNTED,
+			.counted = i / 2 == STEPS_COUNTED,
 			.number = FIELD_NONE,
 			.nan_with = FIELD_NONE,
 			.epoch = FIELD_NONE,
@@ -142,9 +146,16 @@ static void take_dict_number(const char *path, const char *text, size_t size,
 			     bool quoted, void *arg)
 {
 	struct meaning *meaning = arg;
+	bool text_of_words = quoted && memchr(text, ' ', size) &&
+			     !isdigit((unsigned char)*text);
 
-	notation_value(&meaning->notation, path, strlen(path), text, size,
-		       line_take, &meaning->line);
+	/* {"message": "step 10 loss 2.5"} */
+	if (text_of_words)
+		notation_read(&meaning->notation, text, size, line_take,
+			      &meaning->line);
+	else
+		notation_value(&meaning->notation, path, strlen(path), text,
+			       size, line_take, &meaning->line);
 }
 
 /* A dict begins here, not a set of braces. */
@@ -515,7 +526,7 @@ static int keep_example(struct meaning *meaning, const struct line_pick *step)
 	struct strings *example = &meaning->found.example;
 
 	if (meaning->captured.count <= meaning->example_count ||
-	    meaning->members)
+	    meaning->members || !step->text_size)
 		return 0;
 	meaning->example_count = meaning->captured.count;
 	strings_clear(example);
@@ -540,7 +551,7 @@ static int put_all(struct meaning *meaning, struct fields *names,
 					      ? &line->picks[LINE_STEP]
 					      : &line->picks[LINE_BATCH];
 
-	meaning->captured.rule = &meaning->rules[steps];
+	meaning->captured.rule = &meaning->rules[meaning->weak];
 	meaning->captured.count = 0;
 	if (steps != STEPS_COUNTED)
 		put_value(meaning, RECORD_STEP, (double)step);
@@ -572,14 +583,26 @@ static int deliver_record(struct meaning *meaning, enum meaning_steps steps,
 			  uint64_t step)
 {
 	const struct line_pick *clock = &meaning->line.picks[LINE_CLOCK];
+	struct meaning_found *found = &meaning->found;
+	const struct line_pick *loss = &meaning->line.picks[LINE_LOSS];
+	bool guess;
+	unsigned weak;
 	double seconds;
 
-	if (steps == MEANING_STEPS || steps > meaning->found.steps)
+	found->loss_sure |= line_loss_is_sure(&meaning->line);
+	guess = loss->has ? !line_loss_is_sure(&meaning->line)
+			  : !found->loss_sure;
+	weak = 2 * steps + guess;
+	if (steps == MEANING_STEPS || weak > meaning->weak)
 		return 0;
-	if (steps < meaning->found.steps) {
-		meaning->found.steps = steps;
-		meaning->found.clock_count = 0;
+	if (weak < meaning->weak) {
+		meaning->weak = weak;
+		found->steps = steps;
+		found->clock_count = 0;
+		found->loss_guessed = false;
+		*found->names[ROLE_LOSS] = 0;
 	}
+	found->loss_guessed |= loss->has && guess;
 	if (put_all(meaning, meaning->names, steps, step) < 0)
 		return -1;
 	seconds = clock->has ? clock->number : line_printed(meaning);
@@ -623,8 +646,39 @@ static bool line_is_below(const struct meaning *meaning)
 	return meaning->below && !line->picks[LINE_STEP].has &&
 	       !line->picks[LINE_BATCH].has && !line->picks[LINE_EPOCH].has &&
 	       !line->bar &&
-	       (meaning->below == BELOW || *meaning->text == ' ' ||
-		*meaning->text == '\t');
+	       (meaning->below == BELOW || line->numbers == 1 ||
+		*meaning->text == ' ' || *meaning->text == '\t');
+}
+
+/* May the line have a step that no name tells? */
+static bool counts_unnamed(const struct meaning *meaning)
+{
+	const struct line_reading *line = &meaning->line;
+
+	return line->picks[LINE_LOSS].has && line->counter_count &&
+	       !line->picks[LINE_STEP].has && !line->picks[LINE_BATCH].has &&
+	       !line->picks[LINE_SAMPLES_DONE].has &&
+	       (meaning->counter.found || meaning->found.steps != STEPS_NAMED);
+}
+
+/* The counter is found: deliver the records that waited for it. */
+static void deliver_held(struct meaning *meaning)
+{
+	struct counter *counter = &meaning->counter;
+
+	meaning->text = "";
+	meaning->size = 0;
+	for (size_t i = 0; i < counter->count && meaning->rc == 0; i++) {
+		const struct counter_held *held = &counter->held[i];
+		enum meaning_steps steps;
+		uint64_t step = 0;
+
+		meaning->line = held->line;
+		meaning->stamp = held->stamp;
+		meaning->rank = held->rank;
+		steps = find_step(meaning, &step);
+		meaning->rc = deliver_record(meaning, steps, step);
+	}
 }
 
 /* The line, or a part of it with a bar of its own, is complete. */
@@ -654,6 +708,15 @@ static void end_record(void *arg)
 	    meaning->epoch.has)
 		line->picks[LINE_EPOCH] = meaning->epoch;
 	meaning->below = 0;
+	if (counts_unnamed(meaning)) {
+		if (meaning->counter.found) {
+			counter_apply(&meaning->counter, line);
+		} else if (counter_hold(&meaning->counter, line,
+					line_printed(meaning), meaning->rank)) {
+			deliver_held(meaning);
+			return;
+		}
+	}
 	steps = find_step(meaning, &step);
 	meaning->rc = deliver_record(meaning, steps, step);
 }

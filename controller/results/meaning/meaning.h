@@ -47,6 +47,8 @@ struct meaning_found {
 	bool scope_open;     /* a rate says not whether it is of all devices */
 	bool decimal;        /* a memory is in MB or GB */
 	bool nameless;       /* what is taken as its steps has no name */
+	bool loss_sure;      /* a name says that it is the loss */
+	bool loss_guessed;   /* what is taken as it may be a part of it */
 	bool begins_late;    /* in a later epoch, of unknown number from 0 */
 	bool epochs_guessed; /* lengths of epochs are those of their last line
 			      */

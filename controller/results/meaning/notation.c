@@ -272,6 +272,14 @@ static double si_factor(const struct quantity *quantity, const char *text,
 	return letter ? factors[letter - letters] : 0;
 }
 
+/* 1.1k is 1100. */
+static double scaled(double number, double factor)
+{
+	double whole = round(number * factor);
+
+	return fabs(number * factor - whole) < 1e-6 ? whole : number * factor;
+}
+
 /* Read the unit at text[0..size), behind a number: the bytes it takes. */
 static size_t unit_read(struct notation *notation, const char *text,
 			size_t size, struct notation_item *item)
@@ -283,7 +291,8 @@ static size_t unit_read(struct notation *notation, const char *text,
 	while (n < size && n - blank < NOTATION_UNIT_MAX &&
 	       is_unit_char(text[n]) && !quantity_mark(text + n, size - n))
 		n++;
-	if (n == blank)
+	/* A slash alone is a mark. */
+	if (n == blank || (n == blank + 1 && text[blank] == '/'))
 		return 0;
 	/* It is the name of the next number, or a part of a word. */
 	if (n < size &&
@@ -296,7 +305,7 @@ static size_t unit_read(struct notation *notation, const char *text,
 		struct notation_item rest = *item;
 		size_t more = unit_read(notation, text + n, size - n, &rest);
 
-		item->number *= si;
+		item->number = scaled(item->number, si);
 		item->unit = rest.unit;
 		return n + more;
 	}
@@ -306,7 +315,7 @@ static size_t unit_read(struct notation *notation, const char *text,
 			unit_known(notation, text + 1, n - 1);
 
 		if (unit_suits(&item->quantity, rest.kind)) {
-			item->number *= si;
+			item->number = scaled(item->number, si);
 			item->unit = rest;
 			return n;
 		}
@@ -367,7 +376,9 @@ static size_t compound_size(const char *text, size_t size)
 			break;
 		at += 1 + count_digits(text + at + 1, size - at - 1);
 	}
-	if (!marks && slashes < 2 && dots <= slashes + 1)
+	/* "-1.5" is a number, too. */
+	if (!is_digit_at(text, size, 0) ||
+	    (!marks && slashes < 2 && dots <= slashes + 1))
 		return 0;
 	/* "Z" behind a time. */
 	while (is_letter_at(text, size, at))
@@ -382,13 +393,17 @@ static size_t skip_spaces(const char *text, size_t size, size_t at)
 	return at;
 }
 
-/* The total of "3/60" and "3 / 60", behind the first number: its bytes. */
+/* The total of "3/60", "3 / 60" and "3 of 60", behind the first number: its
+ * bytes.
+ */
 static size_t total_read(const char *text, size_t size, double *total)
 {
 	size_t at = skip_spaces(text, size, 0), n;
 	bool zero;
 
-	if (at >= size || text[at] != '/')
+	if (at && size - at > 3 && !memcmp(text + at, "of ", 3))
+		at += 2;
+	else if (at >= size || text[at] != '/')
 		return 0;
 	at = skip_spaces(text, size, at + 1);
 	if (!is_digit_at(text, size, at))

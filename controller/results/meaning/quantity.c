@@ -99,6 +99,12 @@ static bool word_is(const struct words *words, size_t i, const char *text)
 	       !memcmp(word_text(words, i), text, strlen(text));
 }
 
+static bool word_is_train(const struct words *words, size_t i)
+{
+	return word_is(words, i, "train") || word_is(words, i, "training") ||
+	       word_is(words, i, "learn");
+}
+
 static bool word_of(const struct lexicon *lexicon, enum word_kind kind,
 		    const struct words *words, size_t i)
 {
@@ -307,6 +313,31 @@ static bool name_whole(const struct lexicon *lexicon, const struct words *words,
 	return false;
 }
 
+/* "train-mlogloss", "policy loss": a loss, or a part of one. */
+static void quantity_guess(const struct lexicon *lexicon,
+			   const struct words *words, size_t last,
+			   struct quantity *quantity)
+{
+	const char *text = word_text(words, last);
+	size_t size = words->list[last].size;
+	struct lexicon_name name;
+	struct lexicon_unit unit;
+
+	quantity->measure = lexicon_unit(lexicon, text, size, &unit) &&
+			    unit.base != BASE_STEP && size > 1;
+	if (size > 4 && !memcmp(text + size - 4, "loss", 4)) {
+		text += size - 4;
+		size = 4;
+	}
+	if (!lexicon_name(lexicon, text, size, &name) || name.role != ROLE_LOSS)
+		return;
+	for (size_t i = 0; i < last; i++)
+		quantity->other |= word_of(lexicon, WORD_OTHER, words, i);
+	quantity->known = true;
+	quantity->role = ROLE_LOSS;
+	quantity->rank = QUANTITY_GUESS;
+}
+
 static void quantity_read_name(const struct lexicon *lexicon,
 			       const struct words *words,
 			       struct quantity *quantity)
@@ -315,8 +346,10 @@ static void quantity_read_name(const struct lexicon *lexicon,
 	struct lexicon_name last;
 	struct quantity_unit unit = quantity->unit;
 
+	/* "d_loss", and "loss_d", are names. */
 	for (size_t i = 0; i < to; i++)
-		if (word_of(lexicon, WORD_LEVEL, words, i))
+		if (word_of(lexicon, WORD_LEVEL, words, i) &&
+		    !name_of_words(lexicon, words, 0, to, &last))
 			from = i + 1;
 	quantity->empty = from == to;
 	/* Words before `from` are no part of the name. */
@@ -351,6 +384,8 @@ static void quantity_read_name(const struct lexicon *lexicon,
 		quantity->role = ROLE_STEP_TIME;
 		quantity->rank += STEP_UNIT_RANK;
 	}
+	if (!quantity->known)
+		quantity_guess(lexicon, words, words->count - 1, quantity);
 	/* Only words that change nothing: the unit says what it is. */
 	if (!quantity->known) {
 		bool other = false, device = false;
@@ -415,10 +450,10 @@ static bool is_other(const struct lexicon *lexicon, const char *text,
 		if (word_of(lexicon, WORD_OTHER, &words, i))
 			other = true;
 		else if (!word_of(lexicon, WORD_FILLER, &words, i) &&
-			 !word_of(lexicon, WORD_LEVEL, &words, i))
+			 !word_of(lexicon, WORD_LEVEL, &words, i) &&
+			 !isdigit((unsigned char)*word_text(&words, i)))
 			return false;
-		*train |= word_is(&words, i, "train") ||
-			  word_is(&words, i, "training");
+		*train |= word_is_train(&words, i);
 	}
 	return other;
 }
@@ -473,13 +508,31 @@ static void quantity_read_place(const struct lexicon *lexicon, const char *text,
 	quantity->rank = name.rank;
 }
 
+/* The end of the name without what is around its number: "loss=tensor(". */
+static size_t cut_wrapper(const char *text, size_t end, size_t size)
+{
+	size_t at = end;
+
+	if (end == size || text[end] != '(')
+		return end;
+	while (at && (is_word_char(text[at - 1]) || text[at - 1] == '.' ||
+		      text[at - 1] == '_'))
+		at--;
+	while (at && is_space(text[at - 1]))
+		at--;
+	return at && at < end && (text[at - 1] == '=' || text[at - 1] == ':')
+		       ? name_end(text, at)
+		       : end;
+}
+
 struct quantity quantity_of(const struct lexicon *lexicon, const char *text,
 			    size_t size)
 {
 	struct quantity quantity = { .unit = { .kind = QUANTITY_PLAIN,
 					       .factor = 1 } };
 	struct words words;
-	size_t end = name_end(text, size), from = 0, segment = 0;
+	size_t end = cut_wrapper(text, name_end(text, size), size);
+	size_t from = 0, segment = 0;
 
 	end = cut_brackets(lexicon, text, end, &quantity.unit);
 	for (size_t i = 0; i < end;) {
@@ -507,7 +560,6 @@ struct quantity quantity_of(const struct lexicon *lexicon, const char *text,
 	quantity_read_name(lexicon, &words, &quantity);
 	quantity_read_place(lexicon, text, end, &quantity);
 	for (size_t i = 0; i < words.count; i++)
-		quantity.train |= word_is(&words, i, "train") ||
-				  word_is(&words, i, "training");
+		quantity.train |= word_is_train(&words, i);
 	return quantity;
 }

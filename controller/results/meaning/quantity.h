@@ -4,6 +4,9 @@
 
 #include "controller/results/rules/lexicon.h"
 
+/* The rank of a name whose last word is a loss, "pg_loss". */
+#define QUANTITY_GUESS 900
+
 enum quantity_kind {
 	QUANTITY_PLAIN, /* no unit */
 	QUANTITY_PERCENT,
@@ -32,6 +35,7 @@ struct quantity {
 	bool other;   /* it is no value of the training, but of an evaluation */
 	bool section; /* what follows in the line, too, is of something else */
 	bool train;   /* what follows in the line is of the training */
+	bool measure; /* its name ends with a unit, as that of tokens */
 	bool of_loss; /* "loss at step": the loss stands behind the number */
 	enum meaning_role role;
 	unsigned rank;
