@@ -258,6 +258,8 @@ int interrupts_init(struct interrupts *interrupts, sd_event *loop,
 	for (size_t i = 0; i < INTERRUPTS && rc >= 0; i++)
 		rc = sd_event_add_signal(loop, &interrupts->sources[i],
 					 interrupt_signals[i], fn, arg);
+	if (rc == -EBUSY && !interrupts->sources[0])
+		return 0;
 	if (rc < 0) {
 		interrupts_clear(interrupts);
 		return error_set(err, -rc, "cannot watch signals");

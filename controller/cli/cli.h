@@ -96,7 +96,7 @@ bool cli_err_colour(const struct cli *cli);
 int cli_id(const char *text, const char *what, uint64_t *id, struct error *err);
 
 /* SIGINT, SIGTERM and SIGHUP run fn from the loop instead of ending the
- * program.
+ * program. If an outer one of this loop has them already, they stay its own.
  */
 struct interrupts {
 	sd_event_source *sources[3];

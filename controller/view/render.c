@@ -274,7 +274,11 @@ static void rate_detail(const struct job_info *job,
 	if (*rate.text)
 		text_append(to, size, "%s%s", *to ? ", " : "", rate.text);
 	if (progress->gain_runs && fabs(progress->gain) >= GAIN_SHOWN)
-		text_append(to, size, " (%.0f %% %s the last %u of this cell)",
+		text_append(to, size,
+			    progress->gain_runs == 1
+				    ? " (%.0f %% %s the last run of this cell)"
+				    : " (%.0f %% %s the last %u runs of this "
+				      "cell)",
 			    fabs(progress->gain) * 100,
 			    progress->gain > 0 ? "above" : "below",
 			    progress->gain_runs);

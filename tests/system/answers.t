@@ -287,7 +287,7 @@ lines 1 20 60.0 >"$BED/host/usual/log"
 must submit_tool usual log=auto show /host/log , wait /host/end
 must wait_for "[[ \$(job_get $JOB .progress.gain_runs) == 1 ]]" 30
 run cli jobs
-like "$out" ' 60.0? sample/p/s \(25 % below the last 1 of this cell\), step 20/40, .*loss 2.5' \
+like "$out" ' 60.0? sample/p/s \(25 % below the last run of this cell\), step 20/40, .*loss 2.5' \
 	"a running job is compared with the last runs of its cell"
 touch "$BED/host/usual/end"
 must submit - <<END

@@ -164,6 +164,19 @@ run regatta run --resume rows --images "$REGATTA_BUILD/images"
 like "$rc $err" '^2 .*unknown framework "rower"; expected .*, \.\.\.; to add one: .*' \
 	"unless another is given"
 
+# A preflight measures this machine first; resume knows which sweep is the run's.
+cat >measured.yaml <<'END'
+{sweep: measured, framework: cpu, steps: 20, preflight: quick}
+END
+run regatta run measured.yaml --state measured
+like "$rc $err" '^0 (.|\n)*sweep 1: validate-quick(.|\n)*preflight: 1 node is accepted(.|\n)*sweep 2: 1 of 1 jobs completed' \
+	"a preflight measures this machine before"
+run regatta run --resume measured
+like "$rc $err" '^0 (.|\n)*sweep 2 continues: 0 jobs' "resume goes on with the sweep, not with it"
+sed 's/measured,/rack, labels: [rack=a],/' measured.yaml >rack.yaml
+run regatta run rack.yaml
+like "$rc $err" "^2 .*labels: 'rack=a'.*has no labels" "labels of its own are refused as ever"
+
 # What this machine is not.
 echo '{sweep: far, framework: cpu, labels: [rack=a]}' >labels.yaml
 run regatta run labels.yaml

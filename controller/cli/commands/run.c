@@ -232,7 +232,9 @@ static int tell_pages(struct run *run, struct error *err)
 	return 0;
 }
 
-/* The sweep that the controller of this folder has already; 0: none. */
+/* The sweep that the controller of this folder has already; 0: none. Those of
+ * its preflight came before it.
+ */
 static int known_sweep(struct run *run, uint64_t *sweep, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
@@ -242,7 +244,11 @@ static int known_sweep(struct run *run, uint64_t *sweep, struct error *err)
 	if (client_query(run->client, &query, &answer, err) < 0)
 		return -1;
 	reply = answer.reply;
-	*sweep = reply->sweeps_count ? reply->sweeps->id : 0;
+	*sweep = 0;
+	for (size_t i = 0; i < reply->sweeps_count; i++)
+		if (!strcmp(reply->sweeps[i].name,
+			    sweep_name(run->setup.input.sweep)))
+			*sweep = reply->sweeps[i].id;
 	return 0;
 }
 

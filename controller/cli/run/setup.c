@@ -268,6 +268,7 @@ static int note_cell(struct run_setup *run, struct sweep *sweep, size_t cell,
 		     struct error *err)
 {
 	owned(job_spec_clear) struct job_spec spec = { 0 };
+	const char *labels;
 	double cpus;
 
 	if (sweep_cell_spec(sweep, cell, &spec, err) < 0)
@@ -280,12 +281,15 @@ static int note_cell(struct run_setup *run, struct sweep *sweep, size_t cell,
 				 "'%.40s'; expected one, because this machine "
 				 "is one node",
 				 run->input.name, run->vendor, spec.vendor);
-	if (spec.labels && !setup_options_given(run->cli)->k8s)
+	labels = spec.labels;
+	if (labels && sweep_preflight(sweep)) /* "accepted=-86400,rack=a" */
+		labels = strchr(labels, ',') ? strchr(labels, ',') + 1 : NULL;
+	if (labels && !setup_options_given(run->cli)->k8s)
 		return error_set(err, EINVAL,
 				 "%.80s: labels: '%.60s' is not valid here; "
 				 "expected none, because this machine has no "
 				 "labels; use regatta submit for a cluster",
-				 run->input.name, spec.labels);
+				 run->input.name, labels);
 	if (spec.devices > run->config.devices)
 		run->config.devices = spec.devices;
 	run->exclusive |= !spec.shared || !spec.devices;
