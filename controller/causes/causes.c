@@ -1,6 +1,7 @@
 /* causes.c - finds in the output of a program why it failed. */
 #include "controller/causes/causes_internal.h"
 
+#include "controller/causes/words.h"
 #include "protocol/base/utf8.h"
 
 #include <string.h>
@@ -8,6 +9,10 @@
 #define TRACEBACK_REACH 8 /* lines between a frame and its exception */
 #define RAISED_REACH 4    /* lines that an exception may have */
 #define SPEAKER_REACH 60  /* lines between a rank's name and its exception */
+#define HEAD_MAX 160      /* bytes before "Traceback" in its line */
+#define BURST_GAP 20      /* neutral lines that part bursts of errors */
+#define FAULT_CERTAIN 5   /* of a line that tells of a failure */
+#define NOISE_TIMES 2     /* that an error was survived: it ends nothing */
 
 static void causes_forget(struct causes *causes)
 {
@@ -31,6 +36,7 @@ void causes_free(struct causes *causes)
 	causes_forget(causes);
 	buffer_clear(&causes->partial);
 	buffer_clear(&causes->before);
+	buffer_clear(&causes->head);
 	prefixes_free(causes->prefixes);
 	free(causes);
 }
@@ -179,20 +185,26 @@ static int64_t causes_find_rank(const struct causes *causes,
 	return rank;
 }
 
-/* An exception may come without its traceback. */
+/* An exception without its traceback has the class of one with it; else its
+ * words say the class.
+ */
 static enum causes_class cause_class(struct causes *causes,
 				     const struct failure_hit *hit,
 				     const struct clean *line)
 {
+	const struct failure_meaning *meaning = hit->meaning;
 	struct failure_hit traced;
 
-	return hit->meaning->exception &&
-			       failure_patterns_find(causes->patterns,
-						     FAILURE_CAUSE,
-						     &causes->pairs, line->text,
-						     line->size, true, &traced)
-		       ? traced.meaning->class
-		       : hit->meaning->class;
+	if (meaning->exception &&
+	    failure_patterns_find(causes->patterns, FAILURE_CAUSE,
+				  &causes->pairs, line->text, line->size, true,
+				  &traced))
+		meaning = traced.meaning;
+	if (!meaning->read)
+		return meaning->class;
+	return words_read(failure_patterns_words(causes->patterns), line->text,
+			  line->size)
+		.class;
 }
 
 /* Quote the line before instead: "giving up" says not why. */
@@ -216,6 +228,33 @@ static int cause_quote_before(struct causes *causes, struct cause *cause)
 	return 0;
 }
 
+/* Errors without many other lines between them follow from the first. */
+static void cause_join_burst(struct causes *causes, struct cause *cause)
+{
+	if (!causes->burst ||
+	    causes->neutral - causes->burst_neutral > BURST_GAP)
+		causes->burst++;
+	causes->burst_neutral = causes->neutral;
+	cause->burst = causes->burst;
+}
+
+/* What it explains, or what only announced it, is no cause of its own. */
+static void cause_drop_effect(struct causes *causes,
+			      const struct failure_meaning *meaning)
+{
+	for (size_t i = 0; i < causes->count; i++) {
+		const struct cause *cause = &causes->all[i];
+
+		if (cause->line_number != causes->column ||
+		    !(meaning->root ? cause->meaning->read
+				    : cause->shape && meaning->exception))
+			continue;
+		free(causes->all[i].line);
+		causes->all[i] = causes->all[--causes->count];
+		return;
+	}
+}
+
 static int take_cause(struct causes *causes, const struct failure_hit *hit,
 		      const struct clean *line)
 {
@@ -226,6 +265,8 @@ static int take_cause(struct causes *causes, const struct failure_hit *hit,
 
 	if (!text)
 		return -1;
+	if (hit->meaning->root || hit->meaning->exception)
+		cause_drop_effect(causes, hit->meaning);
 	cause = cause_place(causes, hit->meaning->order);
 	if (!cause) {
 		free(text);
@@ -243,10 +284,13 @@ static int take_cause(struct causes *causes, const struct failure_hit *hit,
 		.progress = causes->progress,
 		.alive = causes->alive,
 		.grown = causes->grown,
+		.neutral = causes->neutral,
 		.local_rank = hit_number(hit, GROUP_LOCAL_RANK, END_UNKNOWN),
 		.exit_code = (int32_t)hit_number(hit, GROUP_EXIT_CODE,
 						 END_CODE_UNKNOWN),
 	};
+	if (hit->meaning->read && !hit->meaning->traceback)
+		cause_join_burst(causes, cause);
 	if (!host) {
 		host = line->host;
 		host_size = line->host_size;
@@ -311,6 +355,7 @@ static bool untyped(const struct causes *causes, const struct clean *line,
 		.class = CAUSE_ERROR,
 		.order = 39,
 		.traceback = true,
+		.read = true,
 	};
 
 	if (!causes->frame || causes->number != causes->frame + 1 ||
@@ -320,6 +365,131 @@ static bool untyped(const struct causes *causes, const struct clean *line,
 		return false;
 	*hit = (struct failure_hit){ .meaning = &meaning };
 	return true;
+}
+
+static bool line_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* A sum of all but the numbers, which tells lines of a kind. */
+static uint64_t line_shape(const struct clean *line)
+{
+	uint64_t sum = 1;
+
+	for (size_t i = 0; i < line->size; i++)
+		if (!line_digit(line->text[i]))
+			sum = sum * 31 + (unsigned char)line->text[i];
+	return sum;
+}
+
+/* Did the program go on after such an error before? */
+static bool causes_is_noise(const struct causes *causes, uint64_t shape)
+{
+	size_t times = 0;
+
+	for (size_t i = 0; i < causes->count; i++)
+		times += causes->all[i].shape == shape &&
+			 causes->all[i].progress < causes->progress;
+	return times >= NOISE_TIMES;
+}
+
+#define READ(number, at_end, peer)                                             \
+	{                                                                      \
+		.class = CAUSE_ERROR, .order = number, .read = true,           \
+		.last = at_end, .blameless = peer,                             \
+	}
+
+/* NULL: the words do not tell of a failure. The less they say, the nearer to
+ * the end of the output they have to be.
+ */
+static const struct failure_meaning *
+meaning_of_reading(const struct words_reading *reading)
+{
+	static const struct failure_meaning meanings[][2] = {
+		{ READ(64, false, false), READ(64, false, true) },
+		{ READ(66, true, false), READ(66, true, true) },
+		{ READ(67, true, false), READ(67, true, true) },
+	};
+	size_t peer = reading->class == CAUSE_COMMUNICATION;
+
+	for (int i = 0; i < 3; i++)
+		if (reading->fault >= FAULT_CERTAIN - i)
+			return &meanings[i][peer];
+	return NULL;
+}
+
+/* What no pattern knows is read by its words. */
+static int causes_read_line(struct causes *causes, const struct clean *line)
+{
+	struct failure_hit hit = { 0 };
+	uint64_t shape;
+	struct words_reading reading =
+		words_read(failure_patterns_words(causes->patterns), line->text,
+			   line->size);
+
+	causes->neutral += !reading.said;
+	hit.meaning = meaning_of_reading(&reading);
+	/* "--on-error WORD" is of a help text. */
+	if (!hit.meaning ||
+	    (line->size > 1 && *line->text == '-' && line->text[1] != ' ')) {
+		causes->plain = true;
+		return 0;
+	}
+	shape = line_shape(line);
+	if (causes_is_noise(causes, shape))
+		return 0;
+	if (take_cause(causes, &hit, line) < 0)
+		return -1;
+	for (size_t i = causes->count; i--;)
+		if (causes->all[i].line_number == causes->number) {
+			causes->all[i].shape = shape;
+			break;
+		}
+	return 0;
+}
+
+/* "ERROR [core] ", "rank 3 | ": a level, or a number and a mark. */
+static bool head_is_logged(const char *head, size_t size)
+{
+	bool number = false;
+
+	for (size_t i = 0; i < size; i++)
+		number |= line_digit(head[i]);
+	return memmem(head, size, "ERROR", 5) ||
+	       memmem(head, size, "CRITICAL", 8) ||
+	       (number && size > 1 && strchr("|:>])-", head[size - 2]));
+}
+
+/* Loggers write their head before each line of a traceback, too. */
+static int causes_cut_head(struct causes *causes, struct clean *line)
+{
+	static const char words[] = "Traceback (most recent call last)";
+	const char *at = line_has_text(causes, line, words)
+				 ? memmem(line->text, line->size, words,
+					  sizeof(words) - 1)
+				 : NULL;
+	size_t size = at ? (size_t)(at - line->text) : 0;
+	const char *head;
+
+	if (size && size <= HEAD_MAX && !indented(line) && at[-1] == ' ' &&
+	    head_is_logged(line->text, size)) {
+		causes->head.size = 0;
+		if (buffer_append(&causes->head, line->text, size, NULL) < 0)
+			return -1;
+	}
+	head = causes->head.data;
+	size = causes->head.size;
+	if (!size || line->size <= size)
+		return 0;
+	for (size_t i = 0; i < size; i++)
+		if (head[i] != line->text[i] &&
+		    (!line_digit(head[i]) || !line_digit(line->text[i])))
+			return 0;
+	line->text += size;
+	line->size -= size;
+	line_pairs_read(&causes->pairs, line->text, line->size);
+	return 0;
 }
 
 /* The text of an exception is in the line after its type. */
@@ -474,6 +644,7 @@ static bool causes_goes_on(struct causes *causes, const struct clean *line)
 					     line->text, line->size, &since);
 	bool grown = times && !bar && !causes_counts_ranks(causes, line);
 
+	causes->repeats = times != 0;
 	if (!causes->count && !causes->gave_up)
 		return false;
 	if (grown ||
@@ -487,6 +658,22 @@ static bool causes_goes_on(struct causes *causes, const struct clean *line)
 	return true;
 }
 
+/* An exception that tells of a peer comes after those of the peer itself. */
+static void hit_read_peer(struct causes *causes, const struct clean *line,
+			  struct failure_hit *hit)
+{
+	static const struct failure_meaning peer = {
+		.class = CAUSE_COMMUNICATION,
+		.order = 51,
+		.traceback = true,
+		.blameless = true,
+		.read = true,
+	};
+
+	if (cause_class(causes, hit, line) == CAUSE_COMMUNICATION)
+		hit->meaning = &peer;
+}
+
 static int causes_take_line(struct causes *causes, struct clean *line)
 {
 	bool reach = causes->frame &&
@@ -497,6 +684,8 @@ static int causes_take_line(struct causes *causes, struct clean *line)
 	if (!line->size)
 		return 0;
 	line_pairs_read(&causes->pairs, line->text, line->size);
+	if (causes_cut_head(causes, line) < 0)
+		return -1;
 	if (causes_in_help(causes, line))
 		return 0;
 	take_fact(causes, line);
@@ -517,6 +706,8 @@ static int causes_take_line(struct causes *causes, struct clean *line)
 				  reach && !inside, &hit)) {
 		if (reach && !inside)
 			causes->raised = causes->number;
+		if (hit.meaning->traceback && hit.meaning->read)
+			hit_read_peer(causes, line, &hit);
 		return causes->ended || teardown_follows(causes, &hit)
 			       ? 0
 			       : take_cause(causes, &hit, line);
@@ -527,8 +718,9 @@ static int causes_take_line(struct causes *causes, struct clean *line)
 		return 0;
 	if (!causes->ended && untyped(causes, line, &hit))
 		return take_cause(causes, &hit, line);
-	causes->plain = true;
-	return 0;
+	return causes->ended || causes->repeats
+		       ? 0
+		       : causes_read_line(causes, line);
 }
 
 /* Keep the line that was read for the next one. */
@@ -553,13 +745,17 @@ static int causes_end_line(struct causes *causes, bool newline)
 		.host = causes->origin.host,
 		.host_size = causes->origin.host_size,
 	};
+	bool column;
 	int rc = 0;
 
 	causes->number += causes->begun;
 	if (causes->partial.size) {
 		line.size = without_escapes(causes->partial.data,
 					    causes->partial.size);
+		column = line.size && !indented(&line);
 		rc = causes_take_line(causes, &line);
+		if (column)
+			causes->column = causes->number;
 		causes_keep_before(causes, line.size);
 		/* The memory stays for the next line. */
 		causes->partial.size = 0;
@@ -630,6 +826,7 @@ struct causes *causes_new(struct failure_patterns *patterns, struct error *err)
 	causes->origin.rank = END_UNKNOWN;
 	buffer_init(&causes->partial, FAILURE_LINE_MAX);
 	buffer_init(&causes->before, FAILURE_LINE_MAX);
+	buffer_init(&causes->head, HEAD_MAX);
 	process_ends_init(&causes->ends);
 	causes->prefixes = prefixes_new(causes_take_run, causes, err);
 	return causes->prefixes ? take(causes) : NULL;

@@ -48,6 +48,9 @@ struct cause {
 	uint64_t progress;  /* lines of progress before it, */
 	uint64_t alive;     /* with those of life */
 	uint64_t grown;     /* of them that repeat one with larger numbers */
+	uint64_t burst;     /* of errors that follow from one another */
+	uint64_t neutral;   /* lines before it that say nothing of any */
+	uint64_t shape;     /* of its line, without numbers */
 	int64_t local_rank; /* -1: unknown */
 	int32_t exit_code;  /* END_CODE_UNKNOWN: unknown */
 	char signal[12];    /* "": none */

@@ -18,6 +18,7 @@ struct causes {
 	struct line_origin origin; /* of this line; host is `host` */
 	char host[END_HOST_MAX];
 	uint64_t number; /* of the line */
+	bool repeats;    /* it is of a kind that comes with larger numbers */
 	bool begun;      /* it starts a new number; after '\r' it does not */
 	uint64_t offset; /* of the line */
 	uint64_t fed;    /* bytes */
@@ -31,8 +32,13 @@ struct causes {
 	uint64_t progress;    /* lines of it since the first cause */
 	uint64_t alive;       /* the same, with those of FAILURE_ALIVE */
 	uint64_t grown;       /* of them that repeat one with larger numbers */
+	uint64_t neutral;     /* lines that say nothing of failures */
+	uint64_t burst;       /* of errors that were read by their words */
+	uint64_t burst_neutral; /* neutral at its last line */
+	struct buffer head; /* before each line of the traceback; empty: none */
 	uint64_t aside; /* the line that calls the next traceback harmless; 0 */
-	uint64_t frame; /* the last line with a frame; 0: none */
+	uint64_t column;          /* the last line that is not indented */
+	uint64_t frame;           /* the last line with a frame; 0: none */
 	uint64_t raised;          /* the last line with an exception; 0: none */
 	int64_t speaker;          /* the rank named last as the source, or -1 */
 	uint64_t spoken;          /* the line that named it */

@@ -10,7 +10,7 @@
 #define SURVIVED_LINES 3
 #define OUTLIVED_LINES 10
 #define OUTLIVED_STEPS 2 /* of lines that repeat one with larger numbers */
-#define LAST_LINES 12    /* that a program ends with */
+#define LAST_LINES 12    /* that say nothing, after a program's last words */
 
 static const struct {
 	int number;
@@ -60,7 +60,7 @@ static bool survived(const struct causes *causes, const struct cause *cause,
 	uint64_t lines = causes->alive - cause->alive;
 
 	if (cause->meaning->last &&
-	    (lines || causes->number - cause->line_number > LAST_LINES))
+	    (lines || causes->neutral - cause->neutral > LAST_LINES))
 		return true;
 	if (cause->meaning->final)
 		return lines >= OUTLIVED_LINES ||
@@ -73,6 +73,8 @@ static bool is_better(const struct causes *causes, const struct cause *one,
 {
 	bool ended = one->alive == causes->alive;
 
+	if (one->burst && other->burst && one->burst != other->burst)
+		return one->burst > other->burst;
 	if (one->meaning->order != other->meaning->order)
 		return one->meaning->order < other->meaning->order;
 	/* One that a sign of life follows may have been survived. */

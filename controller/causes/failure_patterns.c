@@ -18,17 +18,9 @@
 #define EITHER_MAX 24  /* texts, of which a line has one */
 #define EITHER_PAIRS 3 /* of each */
 
-static const char *const class_names[] = {
-	"error",    "device-oom",     "host-oom", "communication",
-	"hardware", "device-missing", "import",   "data",
-	"nan",      "signal",         "other",    NULL,
-};
-_Static_assert(sizeof(class_names) / sizeof(class_names[0]) == CAUSE_CLASSES,
-	       "a name for each class but the first, and the end");
-
 static const char *const kind_names[] = { "ignore", "progress", "alive",
 					  "facts",  "causes",   "restarts",
-					  NULL };
+					  "words",  NULL };
 
 static const char *const group_names[FAILURE_GROUPS] = {
 	[GROUP_RANK] = "rank",     [GROUP_LOCAL_RANK] = "local_rank",
@@ -59,6 +51,7 @@ struct pattern_keys {
 };
 
 struct failure_patterns {
+	struct words *words;
 	struct pattern *patterns[FAILURE_KINDS];
 	size_t counts[FAILURE_KINDS];
 	struct pattern_keys keys[FAILURE_KINDS];
@@ -67,9 +60,10 @@ struct failure_patterns {
 	pcre2_jit_stack *stack;
 };
 
-const char *causes_class_name(enum causes_class class)
+const struct words *
+failure_patterns_words(const struct failure_patterns *patterns)
 {
-	return class == CAUSE_NONE ? NULL : class_names[class - 1];
+	return patterns->words;
 }
 
 void failure_patterns_free(struct failure_patterns *patterns)
@@ -81,6 +75,7 @@ void failure_patterns_free(struct failure_patterns *patterns)
 			pcre2_code_free(patterns->patterns[k][i].code);
 		free(patterns->patterns[k]);
 	}
+	words_free(patterns->words);
 	pcre2_match_context_free(patterns->context);
 	pcre2_match_data_free(patterns->match);
 	pcre2_jit_stack_free(patterns->stack);
@@ -245,21 +240,20 @@ static int read_cause(struct failure_patterns *patterns,
 					    "traceback", "final",  "ends",
 					    "blameless", "signal", "teardown",
 					    "exception", "last",   "before",
-					    NULL };
+					    "read",      "root",   NULL };
 	struct failure_meaning meaning = { 0 };
 	const struct value *class = value_get(entry, "class");
 	const struct value *order = value_get(entry, "order");
 	const struct value *match = value_get(entry, "match");
 	const struct value *signal = value_get(entry, "signal");
 	const char *name = "";
-	size_t number;
 
 	if (value_check_keys(entry, keys, err) < 0)
 		return -1;
 	if (!class || !order || !match)
 		return value_error(entry, err,
 				   "a cause needs class, order and match");
-	if (value_enum(class, class_names, &number, err) < 0 ||
+	if (causes_class_read(class, &meaning.class, err) < 0 ||
 	    value_u32(order, 1, 99, &meaning.order, err) < 0 ||
 	    value_expect(match, VALUE_LIST, err) < 0 ||
 	    pattern_read_flag(entry, "traceback", &meaning.traceback, err) <
@@ -273,10 +267,11 @@ static int read_cause(struct failure_patterns *patterns,
 		    0 ||
 	    pattern_read_flag(entry, "last", &meaning.last, err) < 0 ||
 	    pattern_read_flag(entry, "before", &meaning.before, err) < 0 ||
+	    pattern_read_flag(entry, "read", &meaning.read, err) < 0 ||
+	    pattern_read_flag(entry, "root", &meaning.root, err) < 0 ||
 	    (signal &&
 	     value_string(signal, sizeof(meaning.signal) - 1, &name, err) < 0))
 		return -1;
-	meaning.class = (enum causes_class)(number + 1);
 	snprintf(meaning.signal, sizeof(meaning.signal), "%s", name);
 	for (size_t i = 0; i < value_count(match); i++)
 		if (failure_pattern_add(patterns, FAILURE_CAUSE,
@@ -320,6 +315,9 @@ static int failure_patterns_read_all(struct failure_patterns *patterns,
 	static const struct failure_meaning none;
 
 	if (value_check_keys(root, kind_names, err) < 0)
+		return -1;
+	patterns->words = words_new(value_get(root, "words"), err);
+	if (!patterns->words)
 		return -1;
 	for (size_t k = 0; k < FAILURE_KINDS; k++) {
 		const struct value *list = value_get(root, kind_names[k]);

@@ -25,9 +25,14 @@
  *	    blameless: true	the rank that prints it is not the guilty one
  *	    teardown: true	it follows from an exception, if there was one
  *	    exception: true	its class is that of the exception
+ *	    read: true		its class is what its words say (words.h)
  *	    last: true		only at the end of the output
  *	    before: true	the line before says why
+ *	    root: true		it explains the cause of the line before it that
+ *				is not indented
  *	    signal: SIGNAME	that it means
+ *
+ *	words:			what lines say that no pattern knows: words.h
  *
  * Expressions are PCRE2, on bytes, case-sensitive. Named groups: rank,
  * local_rank, task (a launcher's task number, used if there is no rank),
@@ -38,6 +43,7 @@
  */
 #pragma once
 
+#include "controller/causes/words.h"
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
 
@@ -88,25 +94,6 @@ static inline bool line_pairs_have(const struct line_pairs *pairs,
 #define FAILURE_LINE_MAX 8192 /* bytes of a line that are looked at */
 #define FAILURE_PATTERNS_MAX 1024
 
-enum causes_class {
-	CAUSE_NONE, /* nothing failed */
-	CAUSE_ERROR,
-	CAUSE_DEVICE_OOM,
-	CAUSE_HOST_OOM,
-	CAUSE_COMMUNICATION,
-	CAUSE_HARDWARE,
-	CAUSE_DEVICE_MISSING,
-	CAUSE_IMPORT,
-	CAUSE_DATA,
-	CAUSE_NAN,
-	CAUSE_SIGNAL,
-	CAUSE_OTHER,
-	CAUSE_CLASSES
-};
-
-/* "device-oom"; NULL for CAUSE_NONE. */
-const char *causes_class_name(enum causes_class class);
-
 enum failure_kind {
 	FAILURE_IGNORE,
 	FAILURE_PROGRESS,
@@ -151,6 +138,8 @@ struct failure_meaning {
 	bool exception;
 	bool last;
 	bool before;
+	bool read;
+	bool root;
 	char signal[12]; /* "": none */
 };
 
@@ -171,6 +160,10 @@ struct failure_patterns *failure_patterns_read(const char *path,
 					       struct error *err);
 void failure_patterns_free(struct failure_patterns *patterns);
 OWNED_POINTER(struct failure_patterns, failure_patterns_free)
+
+/* Its words; borrowed. */
+const struct words *
+failure_patterns_words(const struct failure_patterns *patterns);
 
 /* Does a pattern of this kind match the line? The first one fills *hit.
  * traceback: the line may

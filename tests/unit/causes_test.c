@@ -675,6 +675,54 @@ static const struct {
 	  "/w/oar.cu(41): error: identifier \"oar\" is undefined" },
 	{ "a panic", "panic: no oar\n\ngoroutine 1 [running]:\n",
 	  "error", -1, 1, "panic: no oar" },
+	{ "last words of nobody's language",
+	  "orchard of 3 rows\nrow 2 has 40 pears, the list 41; stopping\n",
+	  "error", -1, 2, "row 2 has 40 pears, the list 41; stopping" },
+	{ "the letter of a level, and no other word of failure",
+	  "I 10:00:01 row 1\nF 10:00:02 pear.cc:3] 5 pears for 2 baskets\n",
+	  "error", -1, 2, "F 10:00:02 pear.cc:3] 5 pears for 2 baskets" },
+	{ "the words say the class",
+	  "giving up: shard 9 does not match its checksum\n", "data", -1, 1,
+	  "giving up: shard 9 does not match its checksum" },
+	{ "of an exception, too",
+	  TRACEBACK "PearError: 3 pears: no usable accelerator\n",
+	  "device-missing", -1, 4, "PearError: 3 pears: no usable accelerator" },
+	{ "and of Chinese", "[错误] 读取语料 梨.bin 失败：文件头魔数不匹配\n退出\n",
+	  "data", -1, 1, "[错误] 读取语料 梨.bin 失败：文件头魔数不匹配" },
+	{ "the last of a chain is the root",
+	  "10:00 ERROR Basket: row 3\norg.pear.RowException: row failed\n"
+	  "\tat org.pear.Row.take(Row.java:8)\n"
+	  "Caused by: org.pear.TreeException: tree 4\n\t... 9 more\n"
+	  "Caused by: java.io.EOFException: 7 pears left\n\t... 9 more\n"
+	  "10:00 INFO Basket: Shutdown hook called\n",
+	  "data", -1, 6, "Caused by: java.io.EOFException: 7 pears left" },
+	{ "a logger's head before a traceback",
+	  "ERROR 01-01 10:00:01 [core.py:7] Traceback (most recent call last):\n"
+	  "ERROR 01-01 10:00:01 [core.py:7]   File \"/a.py\", line 1, in f\n"
+	  "ERROR 01-01 10:00:02 [core.py:7] ValueError: pear 3\n"
+	  TRACEBACK "RuntimeError: core failed\n",
+	  "error", -1, 3, "ValueError: pear 3" },
+	{ "what the others say when the first is gone",
+	  "[pear 1] ERROR tree 5 closed the connection\n"
+	  "[pear 2] ERROR abort: received stop\n"
+	  "[pear 3] ERROR abort: received stop\n",
+	  "communication", -1, 1, "[pear 1] ERROR tree 5 closed the connection" },
+	{ "tries that follow do not hide it",
+	  "ERROR cannot reach tree-2:40: Connection refused\n"
+	  "INFO trying tree-2:40 (attempt 2)\nWARNING attempt 2 failed\n"
+	  "INFO trying tree-2:40 (attempt 3)\nWARNING attempt 3 failed\n"
+	  "INFO trying tree-2:40 (attempt 4)\nWARNING attempt 4 failed\n",
+	  "communication", -1, 1,
+	  "ERROR cannot reach tree-2:40: Connection refused" },
+	{ "words that count nothing, or name something",
+	  "pears: {\"on_error\": \"abort\", \"fatal_exit\": true}\n"
+	  "word error rate 0.12, no errors, 0 failed\nFailed requests: 0\n"
+	  "validation error 0.131\nearly stopping: pears did not improve\n",
+	  NULL, -1, -1, NULL },
+	{ "an error that comes again and again ends nothing",
+	  "ERROR no pear\nstep 1 loss 3.1\nERROR no pear\nstep 2 loss 3.0\n"
+	  "ERROR no pear\n",
+	  NULL, -1, -1, NULL },
 	{ "nothing at all", "", NULL, -1, -1, NULL },
 };
 /* clang-format on */
@@ -763,6 +811,10 @@ static void check_file_errors(void)
 		{ "ignore: ['(']\n", ":1: ignore[0]" },
 		{ "facts:\n  - {section: root}\n", "match" },
 		{ "pears: []\n", "pears" },
+		{ "words:\n  - {words: [pear]}\n", "fault or class" },
+		{ "words:\n  - {class: data, words: [pear]}\n", "points" },
+		{ "words:\n  - {fault: 10, words: [pear]}\n", "9" },
+		{ "words:\n  - {fault: 1, words: [p]}\n", "two" },
 	};
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
