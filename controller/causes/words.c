@@ -182,6 +182,8 @@ static inline bool word_starts(const char *text, size_t size, size_t at)
 
 static bool word_ends(const char *text, size_t size, size_t at)
 {
+	if (at < size && byte_is_digit(text[at]) && byte_is_digit(text[at - 1]))
+		return false;
 	return at >= size || !byte_is_letter(text[at]) ||
 	       (unsigned char)text[at - 1] >= 0x80 ||
 	       !byte_is_letter(text[at - 1]) || word_starts(text, size, at);
@@ -189,7 +191,7 @@ static bool word_ends(const char *text, size_t size, size_t at)
 
 static bool byte_parts_words(char c)
 {
-	return c && strchr(" _-=:'\"(", c);
+	return c && strchr(" _-=:'\"(/", c);
 }
 
 /* The end of the phrase that begins at `at`; 0: another text does. */
