@@ -444,7 +444,8 @@ bool extract_takes_any(const struct extract *extract)
 	for (size_t i = 0; i < rules->count; i++)
 		if (rules->rules[i].counted)
 			return true;
-	return extract->steps.weak;
+	/* By meaning: no step is named (meaning.c). */
+	return extract->steps.weak > 1;
 }
 
 bool extract_counts(const struct extract *extract)

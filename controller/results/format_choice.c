@@ -157,8 +157,8 @@ static uint64_t score(const struct format_fit *fit)
 }
 
 /* Is the reading by meaning, a, better than that by a format's own rules? It
- * reads much more, or also losses, or what a format leaves out that takes any
- * dict.
+ * reads much more, or also losses, or what a format leaves out or mixes up that
+ * takes any dict.
  */
 static bool meaning_is_better(const struct format_fit *a,
 			      const struct format_fit *b)
@@ -168,7 +168,8 @@ static bool meaning_is_better(const struct format_fit *a,
 	return (score(a) && a->steps > MUCH_MORE * b->steps) ||
 	       (!b->losses && a->losses && score(a) >= score(b)) ||
 	       (b->takes_any && score(a) >= score(b) &&
-		a->figures > b->figures);
+		(a->figures > b->figures ||
+		 a->contradictions < b->contradictions));
 }
 
 static bool format_fit_better(const struct format_fit *a,

@@ -55,6 +55,8 @@ static char table_mark(const char *text, size_t size)
 {
 	if (line_has_bar(text, size))
 		return '|';
+	if (memchr(text, ';', size))
+		return ';';
 	if (memchr(text, ',', size))
 		return ',';
 	if (memchr(text, '\t', size))
@@ -670,6 +672,9 @@ void line_take(const struct notation_item *item, void *arg)
 		put_named(line, item);
 	else if (quantity->empty)
 		put_unnamed(line, item);
+	else if (item->unit.kind == QUANTITY_PLAIN)
+		/* "thr [tok/s]" */
+		put_by_unit(line, item, &quantity->unit, false);
 	if (!quantity->known)
 		put_counter(line, item);
 	if (quantity->empty && quantity->train && !line->of_train.has &&

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define HALF_DAY 43200.0
 #define DAY 86400.0
@@ -67,6 +68,7 @@ struct meaning {
 	uint64_t below_step;
 	double below_clock;
 	unsigned below;         /* lines that still may belong to it */
+	bool below_other;       /* its part that is of an evaluation */
 	struct line_pick epoch; /* that a line of its own names */
 	unsigned members; /* lines that may follow of an open dict; 0: none */
 	unsigned box;     /* the same of a box of names and values */
@@ -81,9 +83,12 @@ struct meaning {
 	int64_t rank; /* -1: unknown */
 	int rc;
 	struct counter counter;
-	/* By enum meaning_steps, with a sure loss before a guessed one. */
+	/* By enum meaning_steps, those after a guessed loss was replaced by a
+	 * sure one before the others.
+	 */
 	struct rule rules[2 * MEANING_STEPS];
 	unsigned weak; /* of the records that are taken */
+	bool replaced; /* a guessed loss, by a sure one */
 	struct captured captured;
 	size_t example_count;   /* values of the line of the example */
 	uint16_t fields[TAKEN]; /* FIELD_NONE: not known yet */
@@ -137,10 +142,25 @@ const struct meaning_found *meaning_found(const struct meaning *meaning)
 
 bool meaning_reads_all(const struct meaning *meaning)
 {
-	return meaning->table.count || meaning->members || meaning->box;
+	return meaning->table.count || meaning->members || meaning->box ||
+	       meaning->below;
 }
 
 /* Numbers of the line. */
+
+/* Does the value of the key say of what its dict is, {"split": "val"}? */
+static bool key_tells_kind(const char *path)
+{
+	static const char *const keys[] = { "split", "phase", "mode",   "stage",
+					    "type",  "kind",  "event",  "set",
+					    "tag",   "msg",   "message" };
+	const char *dot = strrchr(path, '.');
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (!strcasecmp(dot ? dot + 1 : path, keys[i]))
+			return true;
+	return false;
+}
 
 static void take_dict_number(const char *path, const char *text, size_t size,
 			     bool quoted, void *arg)
@@ -150,7 +170,10 @@ static void take_dict_number(const char *path, const char *text, size_t size,
 			     !isdigit((unsigned char)*text);
 
 	/* {"message": "step 10 loss 2.5"} */
-	if (text_of_words)
+	if (quoted && key_tells_kind(path) &&
+	    notation_quantity(&meaning->notation, text, size).other)
+		meaning->line.other = true;
+	else if (text_of_words)
 		notation_read(&meaning->notation, text, size, line_take,
 			      &meaning->line);
 	else
@@ -584,25 +607,29 @@ static int deliver_record(struct meaning *meaning, enum meaning_steps steps,
 {
 	const struct line_pick *clock = &meaning->line.picks[LINE_CLOCK];
 	struct meaning_found *found = &meaning->found;
-	const struct line_pick *loss = &meaning->line.picks[LINE_LOSS];
-	bool guess;
+	struct line_pick *loss = &meaning->line.picks[LINE_LOSS];
+	bool sure = line_loss_is_sure(&meaning->line);
 	unsigned weak;
 	double seconds;
 
-	found->loss_sure |= line_loss_is_sure(&meaning->line);
-	guess = loss->has ? !line_loss_is_sure(&meaning->line)
-			  : !found->loss_sure;
-	weak = 2 * steps + guess;
+	meaning->replaced |= sure && found->loss_guessed;
+	weak = 2 * steps + !meaning->replaced;
 	if (steps == MEANING_STEPS || weak > meaning->weak)
 		return 0;
 	if (weak < meaning->weak) {
 		meaning->weak = weak;
 		found->steps = steps;
 		found->clock_count = 0;
-		found->loss_guessed = false;
+		found->loss_sure = found->loss_guessed = false;
 		*found->names[ROLE_LOSS] = 0;
 	}
-	found->loss_guessed |= loss->has && guess;
+	found->loss_sure |= sure;
+	if (loss->has && !sure && (found->loss_sure || meaning->replaced))
+		loss->has = false;
+	else
+		found->loss_guessed |= loss->has && !sure;
+	if (!line_has_any(&meaning->line))
+		return 0;
 	if (put_all(meaning, meaning->names, steps, step) < 0)
 		return -1;
 	seconds = clock->has ? clock->number : line_printed(meaning);
@@ -632,6 +659,7 @@ static void keep_context(struct meaning *meaning)
 			meaning->below_step = step;
 			meaning->below_clock = line_printed(meaning);
 			meaning->below = BELOW;
+			meaning->below_other = false;
 		}
 	} else if (line->picks[LINE_EPOCH].has) {
 		meaning->epoch = line->picks[LINE_EPOCH];
@@ -681,6 +709,18 @@ static void deliver_held(struct meaning *meaning)
 	}
 }
 
+/* "[valid]", and "[train]", between values below a step. */
+static void begin_part(struct meaning *meaning)
+{
+	struct quantity quantity =
+		notation_quantity(&meaning->notation, meaning->text,
+				  meaning->size);
+
+	meaning->below_other |= quantity.other || quantity.section;
+	if (quantity.train && !quantity.other)
+		meaning->below_other = false;
+}
+
 /* The line, or a part of it with a bar of its own, is complete. */
 static void end_record(void *arg)
 {
@@ -694,7 +734,11 @@ static void end_record(void *arg)
 	if (line->other || meaning->rc < 0)
 		return;
 	below = line_is_below(meaning);
-	meaning->below -= below;
+	meaning->below -= meaning->below > 0;
+	if (meaning->below && !line->numbers)
+		begin_part(meaning);
+	if (below && meaning->below_other)
+		return;
 	if (below && line_has_any(line)) {
 		meaning->rc = deliver_record(meaning, STEPS_NAMED,
 					     meaning->below_step);
