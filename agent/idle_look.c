@@ -2,6 +2,7 @@
  */
 #include "agent/idle_look.h"
 
+#include "protocol/base/clock.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/strings.h"
 
@@ -17,22 +18,26 @@ struct idle_look {
 	void *arg;
 	sd_event_source *timer;
 	struct foreign_processes *foreign;
+	int64_t begun_ms; /* the last look, monotonic */
 	char *found;
 };
 
-static void idle_look_later(struct idle_look *look);
+static void idle_look_later(struct idle_look *look, int64_t took_ms);
 
 static void idle_look_told(void *arg, const char *text)
 {
 	struct idle_look *look = arg;
+	int64_t took_ms = clock_mono_ms() - look->begun_ms;
 	bool news;
 
 	look->foreign = NULL;
+	if (text) /* it looked twice */
+		took_ms -= FOREIGN_PROCESSES_PAUSE_MS;
 	if (task_table_count(look->tasks))
 		text = NULL;
 	news = !text != !look->found;
 	string_set(&look->found, text, NULL);
-	idle_look_later(look);
+	idle_look_later(look, took_ms);
 	if (news)
 		look->changed(look->arg);
 }
@@ -41,6 +46,7 @@ static int idle_look_run(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct idle_look *look = arg;
 
+	look->begun_ms = clock_mono_ms();
 	if (!task_table_count(look->tasks))
 		look->foreign =
 			preflight_look_for_others(look->services, UINT64_MAX,
@@ -50,9 +56,15 @@ static int idle_look_run(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-static void idle_look_later(struct idle_look *look)
+static void idle_look_later(struct idle_look *look, int64_t took_ms)
 {
-	loop_timer(look->loop, &look->timer, look->pause_ms, idle_look_run,
+	int64_t pause_ms = look->pause_ms;
+
+	if (!pause_ms)
+		pause_ms = took_ms * IDLE_LOOK_SHARE > IDLE_LOOK_MS
+				   ? took_ms * IDLE_LOOK_SHARE
+				   : IDLE_LOOK_MS;
+	loop_timer(look->loop, &look->timer, (uint64_t)pause_ms, idle_look_run,
 		   look, NULL);
 }
 
@@ -69,10 +81,10 @@ struct idle_look *idle_look_new(sd_event *loop,
 	look->loop = loop;
 	look->services = services;
 	look->tasks = tasks;
-	look->pause_ms = pause_ms ? pause_ms : IDLE_LOOK_MS;
+	look->pause_ms = pause_ms;
 	look->changed = changed;
 	look->arg = arg;
-	idle_look_later(look);
+	idle_look_later(look, 0);
 	return look;
 }
 

@@ -9,7 +9,8 @@
 #include "agent/task/preflight.h"
 #include "agent/task_table.h"
 
-#define IDLE_LOOK_MS 60000 /* between looks */
+#define IDLE_LOOK_MS 60000  /* between looks, at least */
+#define IDLE_LOOK_SHARE 100 /* and so many times as long as a look takes */
 
 typedef void idle_look_fn(void *arg);
 
@@ -20,7 +21,7 @@ struct idle_look;
 struct idle_look *idle_look_new(sd_event *loop,
 				const struct preflight_services *services,
 				const struct task_table *tasks,
-				uint32_t pause_ms, /* 0: IDLE_LOOK_MS */
+				uint32_t pause_ms, /* 0: as above */
 				idle_look_fn *changed, void *arg,
 				struct error *err);
 void idle_look_free(struct idle_look *look);
