@@ -448,10 +448,10 @@ static int say_steps(const struct meaning_found *found, struct remark **remarks,
 		       SAID(LOSS_GUESSED, .words = { found->names[ROLE_LOSS] }),
 		       err) < 0)
 		return -1;
-	if (found->begins_late &&
+	if (found->epochs.begins_late &&
 	    remark_add(remarks, count, SAID(BEGINS_LATE, ), err) < 0)
 		return -1;
-	return found->epochs_guessed
+	return found->epochs.guessed
 		       ? remark_add(remarks, count, SAID(EPOCHS_GUESSED, ), err)
 		       : 0;
 }

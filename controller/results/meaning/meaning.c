@@ -14,8 +14,7 @@
 
 #define HALF_DAY 43200.0
 #define DAY 86400.0
-#define NEARLY 0.9 /* of its steps, when an epoch ends */
-#define BELOW 16   /* lines below a step that belong to it, if indented */
+#define BELOW 16 /* lines below a step that belong to it, if indented */
 #define EXAMPLE_TEXT_MAX 24 /* bytes of a number in an example */
 #define MEMBERS 64          /* lines of a dict that has one for each member */
 
@@ -44,23 +43,10 @@ static const struct {
 /* clang-format on */
 #define TAKEN (sizeof(taken) / sizeof(taken[0]))
 
-/* The epoch that is read, and the steps before it. */
-struct epoch_steps {
-	bool begun;
-	bool restarts; /* step numbers begin again in each epoch */
-	double first;
-	double now;
-	uint64_t base;
-	uint64_t last;
-	bool from_zero; /* steps of an epoch */
-	double length;  /* of an epoch; 0: unknown */
-};
-
 struct meaning {
 	struct notation notation;
 	struct table_rows table;
 	struct line_reading line;
-	struct epoch_steps epochs;
 	struct meaning_found found;
 	size_t clock_room;
 	double clock; /* of the last line */
@@ -227,115 +213,6 @@ static bool read_line(struct meaning *meaning, const char *text, size_t size)
 
 /* Steps. */
 
-/* Does "250/1000" in epoch 3/90 count from the start of the epoch? Over the
- * whole run, its share would be that of the epoch.
- */
-static bool is_of_epoch(const struct line_pick *step,
-			const struct line_pick *epoch, bool batch)
-{
-	double share = step->number / step->total;
-
-	if (!isfinite(step->total) || !isfinite(epoch->total))
-		return batch;
-	return share < (epoch->number - 1) / epoch->total ||
-	       share > (epoch->number + 1) / epoch->total;
-}
-
-/* The first line of a log in a later epoch: the steps of the epochs before. */
-static void epochs_begin(struct meaning *meaning, const struct line_pick *step,
-			 const struct line_pick *epoch, bool batch)
-{
-	struct epoch_steps *epochs = &meaning->epochs;
-	/* "[3/90]" has no name. */
-	bool named = epoch->role == ROLE_EPOCH || !isfinite(epoch->total);
-
-	epochs->begun = true;
-	epochs->first = epochs->now = epoch->number;
-	epochs->from_zero = step->number == 0;
-	meaning->found.begins_late |= epoch->number >= 2;
-	if (epoch->number < 1 || !is_of_epoch(step, epoch, batch))
-		return;
-	epochs->restarts = true;
-	/* "[3/90][250/1000]" counts from 0, "Epoch [3/90], Step" from 1. */
-	if (epoch->number >= 2 || !named) {
-		double before = epoch->number - (named ? 1 : 0);
-
-		epochs->base = isfinite(step->total)
-				       ? (uint64_t)(before * step->total)
-				       : 0;
-		meaning->found.begins_late |= before > 0;
-	}
-}
-
-static void epochs_next(struct meaning *meaning, const struct line_pick *step,
-			double epoch)
-{
-	struct epoch_steps *epochs = &meaning->epochs;
-	uint64_t number = (uint64_t)step->number;
-	double grown = epoch - epochs->now;
-
-	if (number <= epochs->last)
-		epochs->restarts = true;
-	if (epochs->restarts && grown > 0) {
-		double length = (double)(epochs->last + epochs->from_zero);
-
-		if (epochs->length > 0)
-			length = epochs->length;
-		else
-			meaning->found.epochs_guessed = true;
-		epochs->base += (uint64_t)(grown * length);
-	} else if (epochs->restarts) {
-		/* A restart of the training. */
-		double done = epoch - epochs->first;
-		double all = epochs->now - epochs->first;
-
-		epochs->base =
-			done > 0 ? (uint64_t)((double)epochs->base * done / all)
-				 : 0;
-	}
-	epochs->now = epoch;
-}
-
-/* Steps that begin again after their total was reached, without a word of
- * epochs.
- */
-static uint64_t step_without_epoch(struct epoch_steps *epochs,
-				   const struct line_pick *step)
-{
-	uint64_t number = (uint64_t)step->number;
-
-	if (step->role != ROLE_STEP && isfinite(step->total) &&
-	    number < epochs->last &&
-	    (double)epochs->last >= NEARLY * step->total)
-		epochs->base += (uint64_t)step->total;
-	else if (number < epochs->last && epochs->base)
-		epochs->base = 0; /* a restart */
-	epochs->last = number;
-	return epochs->base + number;
-}
-
-/* The step over all epochs. */
-static uint64_t step_over_all(struct meaning *meaning,
-			      const struct line_pick *step, bool batch)
-{
-	struct epoch_steps *epochs = &meaning->epochs;
-	const struct line_pick *epoch = &meaning->line.picks[LINE_EPOCH];
-
-	/* A share of all epochs is no epoch. */
-	if (!epoch->has || epoch->number != floor(epoch->number) ||
-	    epoch->number < 0 || epoch->number > 1e9)
-		return step_without_epoch(epochs, step);
-	if (!epochs->begun)
-		epochs_begin(meaning, step, epoch, batch);
-	else if (epoch->number != epochs->now)
-		epochs_next(meaning, step, epoch->number);
-	epochs->from_zero |= step->number == 0;
-	if (isfinite(step->total))
-		epochs->length = step->total;
-	epochs->last = (uint64_t)step->number;
-	return epochs->base + epochs->last;
-}
-
 /* Which step is it, and how is it known? MEANING_STEPS: it is no record. */
 static enum meaning_steps find_step(struct meaning *meaning, uint64_t *step)
 {
@@ -345,8 +222,8 @@ static enum meaning_steps find_step(struct meaning *meaning, uint64_t *step)
 	const struct line_pick *epoch = &line->picks[LINE_EPOCH];
 
 	if (own->has || batch->has) {
-		*step = step_over_all(meaning, own->has ? own : batch,
-				      !own->has);
+		*step = step_over_all(&meaning->found.epochs,
+				      own->has ? own : batch, epoch, !own->has);
 		return STEPS_NAMED;
 	}
 	if (!line->picks[LINE_LOSS].has)
@@ -580,7 +457,7 @@ static int put_all(struct meaning *meaning, struct fields *names,
 		put_value(meaning, RECORD_STEP, (double)step);
 	if (steps == STEPS_NAMED && own->has) {
 		meaning->found.nameless |= line->nameless;
-		if (isfinite(own->total) && !meaning->epochs.begun)
+		if (isfinite(own->total) && !meaning->found.epochs.begun)
 			put_value(meaning, RECORD_STEPS, own->total);
 		keep_name(meaning, own, ROLE_STEP);
 	}

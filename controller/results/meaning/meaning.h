@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "controller/results/meaning/epoch_steps.h"
 #include "controller/results/meaning/line.h"
 #include "controller/results/rules/rules.h"
 
@@ -42,16 +43,14 @@ struct meaning_found {
 	size_t open_count;
 	struct meaning_clock *clocks;
 	size_t clock_count;
-	bool fractions;      /* its clocks have fractions of seconds */
-	bool data_time;      /* a time of data stands beside `time` */
-	bool scope_open;     /* a rate says not whether it is of all devices */
-	bool decimal;        /* a memory is in MB or GB */
-	bool nameless;       /* what is taken as its steps has no name */
-	bool loss_sure;      /* a name says that it is the loss */
-	bool loss_guessed;   /* what is taken as it may be a part of it */
-	bool begins_late;    /* in a later epoch, of unknown number from 0 */
-	bool epochs_guessed; /* lengths of epochs are those of their last line
-			      */
+	bool fractions;    /* its clocks have fractions of seconds */
+	bool data_time;    /* a time of data stands beside `time` */
+	bool scope_open;   /* a rate says not whether it is of all devices */
+	bool decimal;      /* a memory is in MB or GB */
+	bool nameless;     /* what is taken as its steps has no name */
+	bool loss_sure;    /* a name says that it is the loss */
+	bool loss_guessed; /* what is taken as it may be a part of it */
+	struct epoch_steps epochs;
 	enum meaning_steps steps;
 	/* Of the line with most values, as for learn.h: "loss=2.5". */
 	struct strings example;
