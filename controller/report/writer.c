@@ -17,7 +17,7 @@ size_t writer_character(const char *text, const char *kept, const char **shown)
 	*shown = text;
 	if ((code < 0x20 || code == 0x7f) && size && !strchr(kept, (int)code))
 		*shown = " ";
-	else if (!size || utf8_turns(code))
+	else if (!size || utf8_turns(code) || code == 0xfffe || code == 0xffff)
 		*shown = "\ufffd";
 	return size ? size : 1;
 }

@@ -18,8 +18,9 @@
 typedef int escape_fn(struct buffer *out, const char *text, struct error *err);
 
 /* What each of them writes for the character at text: a blank for a control
- * character that is not kept, U+FFFD for invalid UTF-8 and for what changes the
- * text direction (utf8_turns()), else text itself. Returns its bytes there.
+ * character that is not kept, U+FFFD for invalid UTF-8, for what changes the
+ * text direction (utf8_turns()) and for U+FFFE and U+FFFF, which XML does not
+ * have, else text itself. Returns its bytes there.
  */
 size_t writer_character(const char *text, const char *kept, const char **shown);
 

@@ -33,6 +33,10 @@ static void test_escapes(void)
 	is(out.data, "<p></p>\xc3\xa9 \xef\xbf\xbd  plain",
 	   "a missing text is as said, and bytes that are no UTF-8 are "
 	   "replaced");
+	buffer_clear(&out);
+	writer_text(&to, "\xef\xbf\xbe\xef\xbf\xbf\xef\xbf\xbc");
+	is(out.data, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbc",
+	   "so are characters that XML does not have");
 }
 
 static void test_numbers(void)
