@@ -11,8 +11,9 @@
 #define SPEAKER_REACH 60  /* lines between a rank's name and its exception */
 #define HEAD_MAX 160      /* bytes before "Traceback" in its line */
 #define BURST_GAP 20      /* neutral lines that part bursts of errors */
-#define FAULT_CERTAIN 5   /* of a line that tells of a failure */
-#define NOISE_TIMES 2     /* that an error was survived: it ends nothing */
+#define FAULT_TIERS 3
+#define FAULT_CERTAIN 5 /* of a line that tells of a failure */
+#define NOISE_TIMES 2   /* that an error was survived: it ends nothing */
 
 static void causes_forget(struct causes *causes)
 {
@@ -202,9 +203,8 @@ static enum causes_class cause_class(struct causes *causes,
 		meaning = traced.meaning;
 	if (!meaning->read)
 		return meaning->class;
-	return words_read(failure_patterns_words(causes->patterns), line->text,
-			  line->size)
-		.class;
+	return words_class(failure_patterns_words(causes->patterns), line->text,
+			   line->size);
 }
 
 /* Quote the line before instead: "giving up" says not why. */
@@ -400,23 +400,18 @@ static bool causes_is_noise(const struct causes *causes, uint64_t shape)
 		.last = at_end, .blameless = peer,                             \
 	}
 
-/* NULL: the words do not tell of a failure. The less they say, the nearer to
- * the end of the output they have to be.
- */
-static const struct failure_meaning *
-meaning_of_reading(const struct words_reading *reading)
+/* What says less has to be at the end of the output. */
+static const struct failure_meaning *meaning_of_words(int fault,
+						      enum causes_class class)
 {
-	static const struct failure_meaning meanings[][2] = {
+	static const struct failure_meaning meanings[FAULT_TIERS][2] = {
 		{ READ(64, false, false), READ(64, false, true) },
 		{ READ(66, true, false), READ(66, true, true) },
 		{ READ(67, true, false), READ(67, true, true) },
 	};
-	size_t peer = reading->class == CAUSE_COMMUNICATION;
+	int tier = fault >= FAULT_CERTAIN ? 0 : FAULT_CERTAIN - fault;
 
-	for (int i = 0; i < 3; i++)
-		if (reading->fault >= FAULT_CERTAIN - i)
-			return &meanings[i][peer];
-	return NULL;
+	return &meanings[tier][class == CAUSE_COMMUNICATION];
 }
 
 /* What no pattern knows is read by its words. */
@@ -424,12 +419,15 @@ static int causes_read_line(struct causes *causes, const struct clean *line)
 {
 	struct failure_hit hit = { 0 };
 	uint64_t shape;
-	struct words_reading reading =
-		words_read(failure_patterns_words(causes->patterns), line->text,
-			   line->size);
+	const struct words *words = failure_patterns_words(causes->patterns);
+	bool said;
+	int fault = words_fault(words, line->text, line->size, &said);
 
-	causes->neutral += !reading.said;
-	hit.meaning = meaning_of_reading(&reading);
+	causes->neutral += !said;
+	if (fault > FAULT_CERTAIN - FAULT_TIERS)
+		hit.meaning =
+			meaning_of_words(fault, words_class(words, line->text,
+							    line->size));
 	/* "--on-error WORD" is of a help text. */
 	if (!hit.meaning ||
 	    (line->size > 1 && *line->text == '-' && line->text[1] != ' ')) {

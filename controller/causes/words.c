@@ -33,7 +33,8 @@ struct words {
 	size_t row_count;
 	struct phrase phrases[PHRASES_MAX];
 	size_t phrase_count;
-	uint16_t first[BUCKETS]; /* phrase, and one; 0: none */
+	/* Of rows with a fault, and of those with a class; phrase, and one. */
+	uint16_t first[2][BUCKETS];
 };
 
 void words_free(struct words *words)
@@ -99,6 +100,7 @@ static int phrase_add(struct words *words, const struct value *value,
 	struct phrase *phrase = &words->phrases[words->phrase_count];
 	const char *text;
 	unsigned bucket;
+	uint16_t *first;
 
 	if (words->phrase_count == PHRASES_MAX)
 		return value_error(value, err, "more than %d phrases",
@@ -112,8 +114,9 @@ static int phrase_add(struct words *words, const struct value *value,
 		phrase->exact |= byte_is_capital(*text);
 	bucket = bucket_of(phrase->text, strlen(phrase->text));
 	phrase->row = (uint16_t)(words->row_count - 1);
-	phrase->next = words->first[bucket];
-	words->first[bucket] = (uint16_t)++words->phrase_count;
+	first = &words->first[!words->rows[phrase->row].fault][bucket];
+	phrase->next = *first;
+	*first = (uint16_t)++words->phrase_count;
 	return 0;
 }
 
@@ -133,7 +136,7 @@ static int word_row_read(struct words *words, const struct value *value,
 		return value_error(value, err, "more than %d rows", ROWS_MAX);
 	if (value_check_keys(value, keys, err) < 0)
 		return -1;
-	if (!list || !class != !points || (!fault && !class))
+	if (!list || !class != !points || !fault == !class)
 		return value_error(value, err,
 				   "a row needs words, and fault or class "
 				   "and points");
@@ -304,16 +307,41 @@ static int letter_fault(const char *text, size_t size)
 	return size > 1 && text[0] == 'E' && text[1] == ':' ? LEVEL_FAULT : 0;
 }
 
-/* "samples rejected: 14": a count, which ends the line. */
+/* "samples rejected: 14", "failures 0.02", "missing: []": a count or a figure,
+ * which ends the line.
+ */
 static bool line_is_count(const char *text, size_t size)
 {
 	size_t at = size;
+	bool fraction = false;
 
+	if (size > 4 && (!memcmp(text + size - 4, ": []", 4) ||
+			 !memcmp(text + size - 4, ": {}", 4)))
+		return true;
 	while (at &&
 	       (byte_is_digit(text[at - 1]) || strchr(".%", text[at - 1])))
-		at--;
+		fraction |= text[--at] == '.' && at + 1 < size;
 	return at < size && at > 1 && text[at - 1] == ' ' &&
-	       (text[at - 2] == ':' || text[at - 2] == '=');
+	       (fraction || text[at - 2] == ':' || text[at - 2] == '=');
+}
+
+/* Does the line name a file by its path, which is no place in a program? */
+static bool line_has_path(const char *text, size_t size)
+{
+	for (size_t i = 1; i + 4 < size; i++) {
+		size_t end = i;
+
+		if (text[i] != '/' || !strchr(" '\"=(:", text[i - 1]))
+			continue;
+		while (end < size && (unsigned char)text[end] > ' ' &&
+		       !strchr("'\",):;", text[end]))
+			end++;
+		if (end < size && end > i + 3 &&
+		    !(text[end] == ':' && end + 1 < size &&
+		      byte_is_digit(text[end + 1])))
+			return true;
+	}
+	return false;
 }
 
 static enum causes_class class_of_points(const int points[CAUSE_CLASSES])
@@ -326,49 +354,64 @@ static enum causes_class class_of_points(const int points[CAUSE_CLASSES])
 	return best;
 }
 
-struct words_reading words_read(const struct words *words, const char *text,
+/* The rows of one of the two kinds that have a phrase in the line. */
+static uint64_t words_find_rows(const struct words *words,
+				const uint16_t first[BUCKETS], const char *text,
 				size_t size)
 {
-	struct words_reading reading = { .fault = 0 };
-	int points[CAUSE_CLASSES] = { 0 };
-	uint64_t faults = 0, classes = 0;
+	uint64_t found = 0;
 
 	for (size_t i = 0; i + 1 < size; i++) {
 		if (!word_starts(text, size, i))
 			continue;
-		for (size_t n = words->first[bucket_of(text + i, size - i)];
-		     n;) {
+		for (size_t n = first[bucket_of(text + i, size - i)]; n;) {
 			const struct phrase *phrase = &words->phrases[n - 1];
 			uint64_t bit = (uint64_t)1 << phrase->row;
 			size_t end;
 
 			n = phrase->next;
-			if (faults & classes & bit)
+			if (found & bit)
 				continue;
 			end = phrase_end(phrase->text, phrase->exact, text,
 					 size, i);
-			if (!end)
-				continue;
-			classes |= bit;
-			if (words->rows[phrase->row].fault <= 0 ||
-			    (!word_is_counted(text, size, i, end) &&
-			     !word_is_named(text, size, i, end)))
-				faults |= bit;
+			if (end && (words->rows[phrase->row].fault <= 0 ||
+				    (!word_is_counted(text, size, i, end) &&
+				     !word_is_named(text, size, i, end))))
+				found |= bit;
 		}
 	}
-	for (size_t row = 0; row < words->row_count; row++) {
-		if (faults >> row & 1)
-			reading.fault += words->rows[row].fault;
-		if (classes >> row & 1)
-			points[words->rows[row].class] +=
-				words->rows[row].points;
+	return found;
+}
+
+enum causes_class words_class(const struct words *words, const char *text,
+			      size_t size)
+{
+	uint64_t rows = words_find_rows(words, words->first[1], text, size);
+	int points[CAUSE_CLASSES] = { 0 };
+
+	for (; rows; rows &= rows - 1) {
+		const struct word_row *row =
+			&words->rows[__builtin_ctzll(rows)];
+
+		points[row->class] += row->points;
 	}
-	reading.fault += letter_fault(text, size);
+	if (line_has_path(text, size))
+		points[CAUSE_DATA] += CLASS_POINTS;
+	return class_of_points(points);
+}
+
+int words_fault(const struct words *words, const char *text, size_t size,
+		bool *said)
+{
+	uint64_t rows = words_find_rows(words, words->first[0], text, size);
+	int fault = letter_fault(text, size);
+
+	*said = rows || fault;
+	for (; rows; rows &= rows - 1)
+		fault += words->rows[__builtin_ctzll(rows)].fault;
 	if (size && text[size - 1] == ':')
-		reading.fault -= 2;
-	if (line_is_count(text, size))
-		reading.fault -= COUNT_FAULT;
-	reading.said = faults || reading.fault;
-	reading.class = class_of_points(points);
-	return reading;
+		fault -= 2;
+	if (fault < LEVEL_FAULT && line_is_count(text, size))
+		fault -= COUNT_FAULT;
+	return fault;
 }

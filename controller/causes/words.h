@@ -3,8 +3,9 @@
  * failures.yaml has the words:
  *
  *	words:
- *	  - fault: -9 to 9	how much they speak for a failure
- *	    class: CLASS	of causes_class_name(), with points: 1 to 9
+ *	  - fault: -9 to 9	how much they speak for a failure; or
+ *	    class: CLASS	of which, of causes_class_name()
+ *	    points: 1 to 9
  *	    words: [PHRASE, ...]
  *
  * The fault of a line is the sum of those rows that have a phrase in it, its
@@ -23,16 +24,15 @@
 
 struct words;
 
-struct words_reading {
-	int fault;               /* the sum */
-	bool said;               /* any row has a phrase in it */
-	enum causes_class class; /* CAUSE_ERROR: its words do not say */
-};
-
 /* The list of rows; NULL: there are none. EINVAL, ENOMEM. */
 struct words *words_new(const struct value *rows, struct error *err);
 void words_free(struct words *words);
 OWNED_POINTER(struct words, words_free)
 
-struct words_reading words_read(const struct words *words, const char *text,
-				size_t size);
+/* How much the line speaks for a failure. *said: any row has a phrase in it. */
+int words_fault(const struct words *words, const char *text, size_t size,
+		bool *said);
+
+/* Of which failure; CAUSE_ERROR: its words do not say. */
+enum causes_class words_class(const struct words *words, const char *text,
+			      size_t size);

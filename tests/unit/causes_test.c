@@ -719,6 +719,14 @@ static const struct {
 	  "word error rate 0.12, no errors, 0 failed\nFailed requests: 0\n"
 	  "validation error 0.131\nearly stopping: pears did not improve\n",
 	  NULL, -1, -1, NULL },
+	{ "a file that is named makes it one of data",
+	  "could not weigh /orchard/row/7.bin (0 bytes)\n", "data", -1, 1,
+	  "could not weigh /orchard/row/7.bin (0 bytes)" },
+	{ "a place in a file, at the end", "orchard.toml:14: twice a `pear`\n",
+	  "error", -1, 1, "orchard.toml:14: twice a `pear`" },
+	{ "a figure and an empty list",
+	  "mean failure of pears 0.02\nMissing pears: []\n", NULL, -1, -1,
+	  NULL },
 	{ "an error that comes again and again ends nothing",
 	  "ERROR no pear\nstep 1 loss 3.1\nERROR no pear\nstep 2 loss 3.0\n"
 	  "ERROR no pear\n",
