@@ -11,7 +11,7 @@
 #define SPEAKER_REACH 60  /* lines between a rank's name and its exception */
 #define HEAD_MAX 160      /* bytes before "Traceback" in its line */
 #define BURST_GAP 20      /* neutral lines that part bursts of errors */
-#define FAULT_TIERS 3
+#define FAULT_TIERS 4
 #define FAULT_CERTAIN 5 /* of a line that tells of a failure */
 #define NOISE_TIMES 2   /* that an error was survived: it ends nothing */
 
@@ -289,7 +289,8 @@ static int take_cause(struct causes *causes, const struct failure_hit *hit,
 		.exit_code = (int32_t)hit_number(hit, GROUP_EXIT_CODE,
 						 END_CODE_UNKNOWN),
 	};
-	if (hit->meaning->read && !hit->meaning->traceback)
+	if (hit->meaning->read && !hit->meaning->traceback &&
+	    !hit->meaning->soft)
 		cause_join_burst(causes, cause);
 	if (!host) {
 		host = line->host;
@@ -394,22 +395,28 @@ static bool causes_is_noise(const struct causes *causes, uint64_t shape)
 	return times >= NOISE_TIMES;
 }
 
-#define READ(number, at_end, peer)                                             \
+#define READ(number, ...)                                                      \
 	{                                                                      \
 		.class = CAUSE_ERROR, .order = number, .read = true,           \
-		.last = at_end, .blameless = peer,                             \
+		__VA_ARGS__                                                    \
 	}
 
 /* What says less has to be at the end of the output. */
-static const struct failure_meaning *meaning_of_words(int fault,
+static const struct failure_meaning *meaning_of_words(int fault, bool ends,
 						      enum causes_class class)
 {
-	static const struct failure_meaning meanings[FAULT_TIERS][2] = {
-		{ READ(64, false, false), READ(64, false, true) },
-		{ READ(66, true, false), READ(66, true, true) },
-		{ READ(67, true, false), READ(67, true, true) },
+	static const struct failure_meaning meanings[FAULT_TIERS + 1][2] = {
+		{ READ(53, .resigns = true),
+		  READ(64, .resigns = true, .blameless = true) },
+		{ READ(64), READ(64, .blameless = true) },
+		{ READ(66, .last = true),
+		  READ(66, .last = true, .blameless = true) },
+		{ READ(67, .last = true),
+		  READ(67, .last = true, .blameless = true) },
+		{ READ(71, .last = true, .soft = true),
+		  READ(71, .last = true, .soft = true, .blameless = true) },
 	};
-	int tier = fault >= FAULT_CERTAIN ? 0 : FAULT_CERTAIN - fault;
+	int tier = fault < FAULT_CERTAIN ? FAULT_CERTAIN - fault + 1 : !ends;
 
 	return &meanings[tier][class == CAUSE_COMMUNICATION];
 }
@@ -420,20 +427,21 @@ static int causes_read_line(struct causes *causes, const struct clean *line)
 	struct failure_hit hit = { 0 };
 	uint64_t shape;
 	const struct words *words = failure_patterns_words(causes->patterns);
-	bool said;
-	int fault = words_fault(words, line->text, line->size, &said);
+	struct words_found found;
+	int fault = words_fault(words, line->text, line->size, &found);
 
-	causes->neutral += !said;
+	causes->neutral += !found.said;
 	if (fault > FAULT_CERTAIN - FAULT_TIERS)
-		hit.meaning =
-			meaning_of_words(fault, words_class(words, line->text,
-							    line->size));
+		hit.meaning = meaning_of_words(fault, found.ends,
+					       words_class(words, line->text,
+							   line->size));
 	/* "--on-error WORD" is of a help text. */
 	if (!hit.meaning ||
 	    (line->size > 1 && *line->text == '-' && line->text[1] != ' ')) {
 		causes->plain = true;
 		return 0;
 	}
+	causes->plain = hit.meaning->soft;
 	shape = line_shape(line);
 	if (causes_is_noise(causes, shape))
 		return 0;

@@ -62,7 +62,9 @@ static bool survived(const struct causes *causes, const struct cause *cause,
 	if (cause->meaning->last &&
 	    (lines || causes->neutral - cause->neutral > LAST_LINES))
 		return true;
-	if (cause->meaning->final)
+	if (cause->meaning->soft && !failed)
+		return true;
+	if (cause->meaning->final || cause->meaning->resigns)
 		return lines >= OUTLIVED_LINES ||
 		       causes->grown - cause->grown >= OUTLIVED_STEPS;
 	return (went_on && !failed) || lines >= SURVIVED_LINES;
@@ -83,7 +85,8 @@ static bool is_better(const struct causes *causes, const struct cause *one,
 	if (one->reported && other->reported &&
 	    one->quoted->root != other->quoted->root)
 		return one->quoted->root;
-	return one->line_number < other->line_number;
+	return one->meaning->soft ? one->line_number > other->line_number
+				  : one->line_number < other->line_number;
 }
 
 /* Another line may name the rank that the signal ended. */

@@ -140,6 +140,8 @@ struct failure_meaning {
 	bool before;
 	bool read;
 	bool root;
+	bool resigns;    /* the program ends itself, whatever it says then */
+	bool soft;       /* only if something else says that it failed */
 	char signal[12]; /* "": none */
 };
 

@@ -17,6 +17,7 @@
 
 struct word_row {
 	int fault;
+	bool ends;
 	enum causes_class class; /* CAUSE_NONE: none */
 	int points;
 };
@@ -123,8 +124,9 @@ static int phrase_add(struct words *words, const struct value *value,
 static int word_row_read(struct words *words, const struct value *value,
 			 struct error *err)
 {
-	static const char *const keys[] = { "fault", "class", "points", "words",
-					    NULL };
+	static const char *const keys[] = { "fault",  "ends",  "class",
+					    "points", "words", NULL };
+	const struct value *ends = value_get(value, "ends");
 	const struct value *fault = value_get(value, "fault");
 	const struct value *class = value_get(value, "class");
 	const struct value *points = value_get(value, "points");
@@ -144,6 +146,8 @@ static int word_row_read(struct words *words, const struct value *value,
 	    (fault && value_i64(fault, -9, 9, &number, err) < 0))
 		return -1;
 	row->fault = (int)number;
+	if (ends && value_bool(ends, &row->ends, err) < 0)
+		return -1;
 	if (class && (causes_class_read(class, &row->class, err) < 0 ||
 		      value_i64(points, 1, 9, &number, err) < 0))
 		return -1;
@@ -290,12 +294,14 @@ static int letter_fault(const char *text, size_t size)
 {
 	for (size_t i = 0; i + 4 < size && i < LEVEL_REACH; i++) {
 		bool framed = i && text[i - 1] == '[';
+		/* "2025-02-02 01:03:01.000001: I main.cc" */
+		bool alone = i > 1 && text[i + 1] == ' ' && text[i - 2] == ':';
 
 		if (!byte_is_capital(text[i]) ||
 		    (i && !framed && text[i - 1] != ' ') ||
 		    !strchr("EFIWD", text[i]))
 			continue;
-		if (!(framed && text[i + 1] == ']') &&
+		if (!alone && !(framed && text[i + 1] == ']') &&
 		    !(byte_is_digit(text[i + 1]) &&
 		      byte_is_digit(text[i + 2]) &&
 		      byte_is_digit(text[i + 3])) &&
@@ -401,14 +407,19 @@ enum causes_class words_class(const struct words *words, const char *text,
 }
 
 int words_fault(const struct words *words, const char *text, size_t size,
-		bool *said)
+		struct words_found *found)
 {
 	uint64_t rows = words_find_rows(words, words->first[0], text, size);
 	int fault = letter_fault(text, size);
 
-	*said = rows || fault;
-	for (; rows; rows &= rows - 1)
-		fault += words->rows[__builtin_ctzll(rows)].fault;
+	*found = (struct words_found){ .said = rows || fault };
+	for (; rows; rows &= rows - 1) {
+		const struct word_row *row =
+			&words->rows[__builtin_ctzll(rows)];
+
+		fault += row->fault;
+		found->ends |= row->ends;
+	}
 	if (size && text[size - 1] == ':')
 		fault -= 2;
 	if (fault < LEVEL_FAULT && line_is_count(text, size))

@@ -3,7 +3,8 @@
  * failures.yaml has the words:
  *
  *	words:
- *	  - fault: -9 to 9	how much they speak for a failure; or
+ *	  - fault: -9 to 9	how much they speak for a failure
+ *	    ends: true		and say that the program ends itself; or
  *	    class: CLASS	of which, of causes_class_name()
  *	    points: 1 to 9
  *	    words: [PHRASE, ...]
@@ -29,9 +30,14 @@ struct words *words_new(const struct value *rows, struct error *err);
 void words_free(struct words *words);
 OWNED_POINTER(struct words, words_free)
 
-/* How much the line speaks for a failure. *said: any row has a phrase in it. */
+/* How much the line speaks for a failure. said: any row has a phrase in it;
+ * ends: a row of the fault with `ends` has.
+ */
+struct words_found {
+	bool said, ends;
+};
 int words_fault(const struct words *words, const char *text, size_t size,
-		bool *said);
+		struct words_found *found);
 
 /* Of which failure; CAUSE_ERROR: its words do not say. */
 enum causes_class words_class(const struct words *words, const char *text,

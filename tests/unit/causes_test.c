@@ -497,6 +497,28 @@ static const struct {
 	{ "another try after an error",
 	  "ERROR: orchard: connection reset by peer\nretry 1 of 3\nripe\n",
 	  NULL, -1, -1, NULL },
+	{ "who gives up says more, but goes on with nothing",
+	  "step 1 loss 2.0\nERROR giving up: basket 3 does not match its label\n"
+	  "INFO pears put away\nINFO trees watered\nINFO orchard closed\n"
+	  "INFO 1 step in 2 s\n",
+	  "error", -1, 2, "ERROR giving up: basket 3 does not match its label" },
+	{ "unless it goes on with all",
+	  "ERROR giving up: basket 3 does not match its label\n"
+	  "step 1 loss 2.0\nstep 2 loss 1.9\nstep 3 loss 1.8\nstep 4 loss 1.7\n",
+	  NULL, -1, -1, NULL },
+	{ "soft words before the end that a launcher tells",
+	  "step 1 loss 2.0\nthe tree has 8 pears but pear 9 was picked\n"
+	  "ladder put away\npicker-1 exited with code 2\n",
+	  "error", -1, 2, "the tree has 8 pears but pear 9 was picked" },
+	{ "soft words of a program that nothing says has failed",
+	  "step 1 loss 2.0\nthe tree has 8 pears but pear 9 was picked\n"
+	  "ladder put away\n",
+	  NULL, -1, -1, NULL },
+	{ "the letter of a level alone after the clock",
+	  "2031-01-02 03:04:05.6: I pear.cc:7] aborting: basket out of range\n"
+	  "2031-01-02 03:04:05.7: E pear.cc:8] basket 9 is no basket\n",
+	  "error", -1, 2,
+	  "2031-01-02 03:04:05.7: E pear.cc:8] basket 9 is no basket" },
 	{ "words that say an end, and the line before that says why",
 	  "step 1 loss 2.0\nthe basket holds 3 pears, not 4\ngiving up\n",
 	  "error", -1, 2, "the basket holds 3 pears, not 4" },
