@@ -418,7 +418,8 @@ static ssize_t prefixes_pass(struct prefixes *prefixes, const char *text,
 				    .at = text,
 				    .end = text + size };
 
-	pass_begin(prefixes, &pass, text, !prefixes->inside);
+	pass_begin(prefixes, &pass, text,
+		   !prefixes->inside && !prefixes->after_cr);
 	while (pass.at < pass.end) {
 		if (prefixes->inside) {
 			if (pass_rest(prefixes, &pass) < 0)
