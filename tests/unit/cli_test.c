@@ -121,6 +121,8 @@ static const struct {
 	  "read twice: docker save -o FILE IMAGE" },
 	{ { "run", "--slurm", "--only-devices", "0", "s.yaml" },
 	  "run: --only-devices is not valid with --slurm" },
+	{ { "k8s", "--plan", "--resume", "x" },
+	  "k8s: --plan is not valid with --resume (expected a sweep)" },
 	{ { "verify", "x" }, "job: 'x'" },
 	{ { "verify", "--log", "x" },
 	  "missing --result FILE or --log FILE (expected both)" },

@@ -165,7 +165,6 @@ static int k8s_words(const cJSON *choices, struct strings *options,
 static bool k8s_serves(const cJSON *found, const char *api)
 {
 	size_t group = strcspn(api, "/") + 1;
-	size_t size = api[group] ? strlen(api) + 1 : group;
 	const cJSON *item, *version;
 
 	cJSON_ArrayForEach(item, json_get(found, "groups")) {
@@ -173,7 +172,8 @@ static bool k8s_serves(const cJSON *found, const char *api)
 			const char *name =
 				json_get_text_or_empty(version, "groupVersion");
 
-			if (!strncmp(name, api, size))
+			if (api[group] ? !strcmp(name, api)
+				       : !strncmp(name, api, group))
 				return true;
 		}
 	}
@@ -349,7 +349,7 @@ static int k8s_begin(struct cli *cli, const struct input *input, cJSON *choices,
 	    k8s_check_rights(&options, err) < 0 ||
 	    (input && k8s_discover(&options, choices, err) < 0))
 		return -1;
-	if (given->plan)
+	if (given->plan && input)
 		return k8s_plan(input, choices, &options, cli->out, err);
 	if (!given->run.address) {
 		if (k8s_address(&options, address, err) < 0)
@@ -372,6 +372,10 @@ static int k8s_command(struct cli *cli, struct error *err)
 
 	if (given->serve != OPTION_NONE)
 		return pods_serve(cli, (int)given->serve, err);
+	if (given->plan && given->run.resume)
+		return error_set(err, EINVAL,
+				 "k8s: --plan is not valid with --resume "
+				 "(expected a sweep)");
 	if (given->run.resume) {
 		struct folder folder = { 0 };
 
