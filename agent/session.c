@@ -123,13 +123,14 @@ static void session_add_names(cJSON *facts, const char *name,
 static void session_add_looks(const struct session *session, cJSON *facts)
 {
 	const char *found = idle_look_found(session->parts->idle_look);
-	int64_t apart_ms;
+	int64_t apart_ms, apart_s = 0;
 
 	if (preflight_clock_apart(&session->parts->services->preflight,
-				  &apart_ms) &&
-	    llabs(apart_ms) >= 1000)
+				  &apart_ms))
+		apart_s = apart_ms / 1000;
+	if (apart_s)
 		cJSON_AddNumberToObject(facts, "clock_apart_s",
-					(double)(apart_ms / 1000));
+					(double)apart_s);
 	if (found)
 		cJSON_AddStringToObject(facts, "in_use", found);
 }
