@@ -45,7 +45,7 @@ bool line_has_bar(const char *text, size_t size)
 
 	if (memchr(text, '|', size))
 		return true;
-	while ((at = memchr(at, '\342', (size_t)(end - at))) &&
+	while ((at = memchr(at, 0xe2, (size_t)(end - at))) &&
 	       !bar_size(at, (size_t)(end - at)))
 		at++;
 	return at;
