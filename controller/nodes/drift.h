@@ -5,8 +5,8 @@
  * fact that at least DRIFT_LEAST of them know, the value that more than half of
  * them have is the common one; every other node differs. Some facts are told
  * whatever the others have: memory that waits for a reset, a vendor's tool that
- * takes more than DRIFT_TOOL_MS, a clock that is a second or more apart from the
- * controller's, and devices that others use while no task runs.
+ * takes more than DRIFT_TOOL_MS, a clock that is a second or more apart from
+ * the controller's, and devices that others use while no task runs.
  *
  * Pure: adding a node and telling it looks at its facts only.
  */
