@@ -2,6 +2,7 @@
  */
 #include "controller/results/extract.h"
 #include "controller/results/meaning/notation.h"
+#include "controller/results/rules/number.h"
 #include "tests/tap.h"
 #include "tests/unit/expectations.h"
 
@@ -297,7 +298,7 @@ static void numbers_check(void)
 		for (const char *at = texts[i]; *at; at++)
 			if (*at != ',')
 				plain[n++] = *at;
-		n = notation_number(texts[i], strlen(texts[i]), &number);
+		n = number_read(texts[i], strlen(texts[i]), &number);
 		ok(n == strlen(texts[i]) && number == strtod(plain, NULL),
 		   "%s is %.17g", texts[i], number);
 	}

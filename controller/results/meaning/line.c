@@ -2,6 +2,8 @@
  */
 #include "controller/results/meaning/line.h"
 
+#include "controller/results/rules/number.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
@@ -182,7 +184,7 @@ bool table_rows_read(const struct table_rows *table, struct notation *notation,
 	count = cells_split(text, size, table->mark, false, cells);
 	if (!count || count != table->count)
 		return false;
-	if (!notation_number(cells[0].text, cells[0].size, &number))
+	if (!number_read(cells[0].text, cells[0].size, &number))
 		return false;
 	for (size_t i = 0; i < count; i++)
 		notation_value(notation, table->names[i],
@@ -201,7 +203,7 @@ bool table_pair(const char *text, size_t size, struct table_cell pair[2])
 	    cells_split(line.text, line.size, '|', false, cells) != 2 ||
 	    !cells[0].size || isdigit((unsigned char)*cells[0].text) ||
 	    (cells[1].size && !isdigit((unsigned char)*cells[1].text) &&
-	     !notation_number(cells[1].text, cells[1].size, &number)))
+	     !number_read(cells[1].text, cells[1].size, &number)))
 		return false;
 	pair[0] = cells[0];
 	pair[1] = cells[1];
@@ -610,7 +612,7 @@ static void put_counter(struct line_reading *line,
 	    item->unit.kind != QUANTITY_PLAIN || item->bar || item->share ||
 	    line->counter_count == LINE_COUNTERS)
 		return;
-	notation_number(item->text, item->size, &printed);
+	number_read(item->text, item->size, &printed);
 	if (printed == item->number && memchr(item->text, '.', item->size))
 		return;
 	pick_set(&line->counters[line->counter_count++], item, item->number);

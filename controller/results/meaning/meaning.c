@@ -5,6 +5,7 @@
 #include "controller/results/meaning/counter.h"
 #include "controller/results/meaning/line.h"
 #include "controller/results/rules/dict.h"
+#include "controller/results/rules/number.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -408,7 +409,7 @@ static const char *example_name(size_t i, const struct line_pick *pick)
 {
 	double printed = NAN;
 
-	notation_number(pick->text, pick->text_size, &printed);
+	number_read(pick->text, pick->text_size, &printed);
 	if (pick->number == printed)
 		return taken[i].field;
 	if (taken[i].value == LINE_MS && pick->number == printed * 1000)

@@ -2,13 +2,13 @@
  */
 #include "controller/results/meaning/notation.h"
 
+#include "controller/results/rules/number.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-#define NUMBER_MAX 63 /* bytes of a number */
 
 static bool is_digit_at(const char *text, size_t size, size_t at)
 {
@@ -18,133 +18,6 @@ static bool is_digit_at(const char *text, size_t size, size_t at)
 static bool is_letter_at(const char *text, size_t size, size_t at)
 {
 	return at < size && isalpha((unsigned char)text[at]);
-}
-
-static size_t count_digits(const char *text, size_t size)
-{
-	size_t n = 0;
-
-	while (is_digit_at(text, size, n))
-		n++;
-	return n;
-}
-
-/* "nan", "inf", "Infinity"; the bytes, 0: none. */
-static size_t word_number(const char *text, size_t size, double *number)
-{
-	static const struct {
-		const char *word;
-		double number;
-	} words[] = { { "nan", NAN },
-		      { "infinity", INFINITY },
-		      { "inf", INFINITY } };
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		size_t n = strlen(words[i].word);
-
-		if (size < n || strncasecmp(text, words[i].word, n) != 0 ||
-		    (size > n && (isalnum((unsigned char)text[n]) ||
-				  text[n] == '_' || text[n] & 0x80)))
-			continue;
-		*number = words[i].number;
-		return n;
-	}
-	return 0;
-}
-
-/* 1,216 and 10,050.25: groups of three digits. The bytes of the whole part. */
-static size_t count_whole(const char *text, size_t size, bool *commas)
-{
-	size_t n = count_digits(text, size);
-
-	*commas = false;
-	if (!n || n > 3)
-		return n;
-	while (n < size && text[n] == ',' &&
-	       count_digits(text + n + 1, size - n - 1) == 3) {
-		n += 4;
-		*commas = true;
-	}
-	return n;
-}
-
-static double convert_slowly(const char *text, size_t size)
-{
-	char copy[NUMBER_MAX + 1];
-	size_t used = 0;
-
-	for (size_t i = 0; i < size; i++)
-		if (text[i] != ',')
-			copy[used++] = text[i];
-	copy[used] = 0;
-	return strtod(copy, NULL);
-}
-
-static double number_convert(const char *text, size_t size)
-{
-	/* Powers of ten that a double holds exactly. */
-	static const double powers[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,
-					 1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-					 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
-					 1e18, 1e19, 1e20, 1e21, 1e22 };
-	uint64_t digits = 0;
-	size_t count = 0, at = *text == '-' || *text == '+';
-	int shift = 0, power = 0; /* of ten, to the right; of the exponent */
-	bool below;
-
-	for (; at < size && (is_digit_at(text, size, at) || text[at] == ',');
-	     at++)
-		if (text[at] != ',') {
-			digits = digits * 10 + (uint64_t)(text[at] - '0');
-			count++;
-		}
-	if (at < size && text[at] == '.')
-		for (at++; is_digit_at(text, size, at); at++, shift++, count++)
-			digits = digits * 10 + (uint64_t)(text[at] - '0');
-	if (at < size) {
-		at++; /* the letter of the exponent */
-		below = text[at] == '-';
-		for (at += below || text[at] == '+'; at < size; at++)
-			power = power < 1000 ? power * 10 + (text[at] - '0')
-					     : power;
-		shift += below ? power : -power;
-	}
-	/* Both are exact, so that the result is rounded once. */
-	if (count <= 15 && shift >= -22 && shift <= 22)
-		return (*text == '-' ? -1 : 1) *
-		       (shift < 0 ? (double)digits * powers[-shift]
-				  : (double)digits / powers[shift]);
-	return convert_slowly(text, size);
-}
-
-size_t notation_number(const char *text, size_t size, double *number)
-{
-	size_t sign = size && (*text == '-' || *text == '+'), n, whole;
-	bool commas;
-
-	n = is_letter_at(text, size, sign)
-		    ? word_number(text + sign, size - sign, number)
-		    : 0;
-	if (n) {
-		*number = *text == '-' ? -*number : *number;
-		return sign + n;
-	}
-	n = whole = sign + count_whole(text + sign, size - sign, &commas);
-	if (n < size && text[n] == '.')
-		n += 1 + count_digits(text + n + 1, size - n - 1);
-	if (n - whole < 2 && whole == sign)
-		return 0;
-	if (n < size && (text[n] == 'e' || text[n] == 'E')) {
-		size_t at = n + 1;
-
-		at += at < size && (text[at] == '-' || text[at] == '+');
-		if (is_digit_at(text, size, at))
-			n = at + count_digits(text + at, size - at);
-	}
-	if (n > NUMBER_MAX)
-		return 0;
-	*number = number_convert(text, n);
-	return n;
 }
 
 static uint32_t text_hash(const char *text, size_t size)
@@ -361,7 +234,7 @@ struct scanner {
  */
 static size_t compound_size(const char *text, size_t size)
 {
-	size_t at = count_digits(text, size), dots = 0, slashes = 0, marks = 0;
+	size_t at = digits_count(text, size), dots = 0, slashes = 0, marks = 0;
 
 	while (at + 1 < size && is_digit_at(text, size, at + 1)) {
 		char mark = text[at];
@@ -374,7 +247,7 @@ static size_t compound_size(const char *text, size_t size)
 			marks++;
 		else if (mark != ',' || !marks)
 			break;
-		at += 1 + count_digits(text + at + 1, size - at - 1);
+		at += 1 + digits_count(text + at + 1, size - at - 1);
 	}
 	/* "-1.5" is a number, too. */
 	if (!is_digit_at(text, size, 0) ||
@@ -409,7 +282,7 @@ static size_t total_read(const char *text, size_t size, double *total)
 	if (!is_digit_at(text, size, at))
 		return 0;
 	zero = text[at] == '0' && is_digit_at(text, size, at + 1);
-	n = notation_number(text + at, size - at, total);
+	n = number_read(text + at, size - at, total);
 	/* 11/03, and 11/3/2025 */
 	if (!n || zero || (at + n < size && text[at + n] == '/'))
 		return 0;
@@ -423,7 +296,7 @@ static void ratio_look_behind(const char *text, size_t size,
 	size_t at = skip_spaces(text, size, 0), n;
 
 	if (at < size && text[at] == '[') {
-		n = count_digits(text + at + 1, size - at - 1);
+		n = digits_count(text + at + 1, size - at - 1);
 		item->bar = n && at + 1 + n < size && text[at + 1 + n] == ':';
 	} else if (at < size && text[at] == '(') {
 		n = strspn(text + at + 1, "0123456789. ");
@@ -578,11 +451,11 @@ static void scanner_take(struct scanner *scanner, size_t n, double number)
 static bool is_range(struct scanner *scanner, size_t size)
 {
 	const char *text = scanner->text + scanner->at;
-	size_t n = count_digits(text, size);
+	size_t n = digits_count(text, size);
 	struct quantity quantity;
 
 	if (text[n] != '-' ||
-	    n + 1 + count_digits(text + n + 1, size - n - 1) != size)
+	    n + 1 + digits_count(text + n + 1, size - n - 1) != size)
 		return false;
 	quantity = notation_quantity(scanner->notation,
 				     scanner->text + scanner->gap,
@@ -606,8 +479,7 @@ void notation_read(struct notation *notation, const char *text, size_t size,
 		size_t n, skip;
 		double number;
 
-		n = notation_number(text + scanner.at, size - scanner.at,
-				    &number);
+		n = number_read(text + scanner.at, size - scanner.at, &number);
 		if (!n) {
 			scanner.at++;
 			continue;
@@ -616,8 +488,8 @@ void notation_read(struct notation *notation, const char *text, size_t size,
 		if (skip && is_range(&scanner, skip)) {
 			/* "Batch [0-50]": the last one is done. */
 			skip = n + 1;
-			n = notation_number(text + scanner.at + skip,
-					    size - scanner.at - skip, &number);
+			n = number_read(text + scanner.at + skip,
+					size - scanner.at - skip, &number);
 			scanner_take(&scanner, skip + n, number);
 			continue;
 		}
@@ -638,7 +510,7 @@ void notation_value(struct notation *notation, const char *key, size_t key_size,
 		.total = NAN,
 		.unit = { .kind = QUANTITY_PLAIN, .factor = 1 },
 	};
-	size_t n = notation_number(text, size, &item.number);
+	size_t n = number_read(text, size, &item.number);
 
 	const char *slash;
 

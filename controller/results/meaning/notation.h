@@ -64,6 +64,3 @@ void notation_value(struct notation *notation, const char *key, size_t key_size,
 /* What a text before a number says; kept. */
 struct quantity notation_quantity(struct notation *notation, const char *text,
 				  size_t size);
-
-/* The number at text[0..size), and the bytes that it takes; 0: none. */
-size_t notation_number(const char *text, size_t size, double *number);

@@ -2,6 +2,8 @@
  */
 #include "controller/results/rules/fields.h"
 
+#include "controller/results/rules/number.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
@@ -115,49 +117,9 @@ const char *fields_name(const struct fields *fields, uint16_t field)
 	return record_field_name((enum record_field)field);
 }
 
-/* Remove the commas of 1,216 and 10,050.25; false: they are no thousands
- * separators.
- */
-static bool join_thousands(char *text)
-{
-	size_t sign = *text == '-' || *text == '+';
-	size_t first = strspn(text + sign, "0123456789");
-	const char *from = text + sign + first;
-	char *to = text + sign + first;
-
-	if (!first || first > 3)
-		return false;
-	while (*from == ',') {
-		if (strspn(from + 1, "0123456789") != 3)
-			return false;
-		memmove(to, from + 1, 3);
-		to += 3;
-		from += 4;
-	}
-	memmove(to, from, strlen(from) + 1);
-	return !strchr(to, ',');
-}
-
-/* The whole text as a number, also nan and inf. */
 static bool field_read_number(const char *text, size_t size, double *number)
 {
-	char copy[64];
-	char *end;
-
-	if (!size || size >= sizeof(copy))
-		return false;
-	memcpy(copy, text, size);
-	copy[size] = 0;
-	if (memchr(copy, ',', size)) {
-		if (!join_thousands(copy))
-			return false;
-		size = strlen(copy);
-	}
-	/* strtod() also takes leading blanks and hexadecimal numbers. */
-	if (strspn(copy, " \t\n\v\f\r") || strpbrk(copy, "xX("))
-		return false;
-	*number = strtod(copy, &end);
-	return end == copy + size;
+	return size && number_read(text, size, number) == size;
 }
 
 /* True, False, true, false. */

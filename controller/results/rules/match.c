@@ -247,7 +247,7 @@ static void check_conditions(struct capture *capture, const char *key,
 	for (size_t i = 0; i < rule->condition_count; i++) {
 		const struct condition *condition = &rule->conditions[i];
 
-		if (strlen(condition->key) != key_size ||
+		if (condition->key_size != key_size ||
 		    memcmp(condition->key, key, key_size) != 0)
 			continue;
 		for (size_t v = 0; v < condition->count; v++)
@@ -271,7 +271,7 @@ static void capture_key(struct capture *capture, const char *key,
 	for (size_t i = 0; i < rule->source_count; i++) {
 		const struct source *source = &rule->sources[i];
 
-		if (source->group || strlen(source->key) != key_size ||
+		if (source->group || source->key_size != key_size ||
 		    memcmp(source->key, key, key_size) != 0)
 			continue;
 		capture_source(capture, source, text, size);
@@ -464,7 +464,7 @@ static size_t number_measure(const char *text, size_t size)
 
 	while (n < size &&
 	       (isdigit((unsigned char)text[n]) ||
-		(text[n] && strchr("+-.", text[n]) &&
+		((text[n] == '+' || text[n] == '-' || text[n] == '.') &&
 		 (!n || text[n] == '.' || text[n - 1] == 'e' ||
 		  text[n - 1] == 'E')) ||
 		(n && (text[n] == 'e' || text[n] == 'E') && n + 1 < size &&
@@ -495,7 +495,7 @@ static void matching_take_pair(struct matching *matching,
 	const char *value = text;
 	size_t key_size;
 
-	while (value < text + size && (!*value || !strchr(rule->is, *value)))
+	while (value < text + size && !rule->is[(unsigned char)*value])
 		value++;
 	if (value == text + size)
 		return;
@@ -521,7 +521,7 @@ static void take_pairs(struct matching *matching, const struct rule *rule,
 	while (text < end) {
 		const char *stop = text;
 
-		while (stop < end && (!*stop || !strchr(rule->between, *stop)))
+		while (stop < end && !rule->between[(unsigned char)*stop])
 			stop++;
 		if (stop == end && (rule->closed || more))
 			return;

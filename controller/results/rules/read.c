@@ -56,6 +56,13 @@ static int rules_keep_text(struct extract_rules *rules, const char *text,
 	return 0;
 }
 
+static int rules_keep_key(struct extract_rules *rules, const char *text,
+			  const char **kept, size_t *size, struct error *err)
+{
+	*size = strlen(text);
+	return rules_keep_text(rules, text, kept, err);
+}
+
 static int rules_keep_value(struct extract_rules *rules,
 			    const struct value *value, size_t max,
 			    const char **kept, struct error *err)
@@ -228,7 +235,8 @@ static int rule_read_source(struct extract_rules *rules, struct rule *rule,
 		return value_error(value, err, "more than %d fields",
 				   SOURCES_MAX);
 	rule->source_count++;
-	if (rules_keep_text(rules, key, &source->key, err) < 0)
+	if (rules_keep_key(rules, key, &source->key, &source->key_size, err) <
+	    0)
 		return -1;
 	for (size_t i = 0; i < item_count(value); i++)
 		if (read_target(rules, item_at(value, i), source, err) < 0)
@@ -278,7 +286,8 @@ static int rule_add_group(struct extract_rules *rules, struct rule *rule,
 				   SOURCES_MAX);
 	rule->source_count++;
 	source->group = number;
-	if (rules_keep_text(rules, name, &source->key, err) < 0)
+	if (rules_keep_key(rules, name, &source->key, &source->key_size, err) <
+	    0)
 		return -1;
 	return add_target(rules, match, source, name, strlen(name), FORM_NUMBER,
 			  err);
@@ -395,7 +404,8 @@ static int read_condition(struct extract_rules *rules, struct rule *rule,
 				   "with %d values each",
 				   CONDITIONS_MAX, CONDITION_VALUES_MAX);
 	rule->condition_count++;
-	if (rules_keep_text(rules, key, &condition->key, err) < 0)
+	if (rules_keep_key(rules, key, &condition->key, &condition->key_size,
+			   err) < 0)
 		return -1;
 	for (; condition->count < count; condition->count++)
 		if (rules_keep_value(rules, item_at(values, condition->count),
@@ -484,14 +494,25 @@ static int read_dict(struct extract_rules *rules, struct rule *rule,
 	return add_literal(rule, strdup(dict_literal(rule)), err);
 }
 
-static int read_pairs(struct extract_rules *rules, struct rule *rule,
-		      const struct value *value, struct error *err)
+/* Mark the bytes of an optional text of the rule. */
+static int read_separators(const struct value *rule, const char *key,
+			   const char *text, bool bytes[256], struct error *err)
 {
-	rule->between = "|";
-	rule->is = ":";
-	if (rule_read_text(rules, value, "between", &rule->between, err) < 0)
+	const struct value *value = value_get(rule, key);
+
+	if (value && value_string(value, EXTRACT_MATCH_MAX, &text, err) < 0)
 		return -1;
-	return rule_read_text(rules, value, "is", &rule->is, err);
+	for (; *text; text++)
+		bytes[(unsigned char)*text] = true;
+	return 0;
+}
+
+static int read_pairs(struct rule *rule, const struct value *value,
+		      struct error *err)
+{
+	if (read_separators(value, "between", "|", rule->between, err) < 0)
+		return -1;
+	return read_separators(value, "is", ":", rule->is, err);
 }
 
 /* The form of the rule: `match`, `dict` or `pairs`. */
@@ -623,7 +644,7 @@ int rule_read(struct extract_rules *rules, const struct value *value,
 	}
 	if (rule->kind == RULE_MATCH && rule_check_groups(rule, form, err) < 0)
 		return -1;
-	if (rule->kind == RULE_PAIRS && read_pairs(rules, rule, value, err) < 0)
+	if (rule->kind == RULE_PAIRS && read_pairs(rule, value, err) < 0)
 		return -1;
 	return 0;
 }

@@ -53,6 +53,7 @@ struct target {
 /* A group, path or key, and the names for its value. */
 struct source {
 	const char *key;
+	size_t key_size;
 	uint32_t group; /* of the expression; 0: none */
 	struct target targets[TARGETS_MAX];
 	size_t target_count;
@@ -62,6 +63,7 @@ struct source {
 /* The value at the key must be one of these. */
 struct condition {
 	const char *key;
+	size_t key_size;
 	const char *values[CONDITION_VALUES_MAX];
 	size_t count;
 };
@@ -93,8 +95,8 @@ struct rule {
 	uint16_t has[HAS_MAX]; /* fields that a match needs */
 	size_t has_count;
 	const char *others; /* the path of other numbers; NULL: none */
-	const char *between;
-	const char *is;
+	bool between[256];  /* is the byte one of them? */
+	bool is[256];
 	bool closed;
 	struct spelling spellings[SPELLINGS_MAX];
 	size_t spelling_count;
