@@ -2,6 +2,8 @@
 # shellcheck shell=bash disable=SC2153,SC2154 # rc, out and ROOT are of lib.sh
 #
 #	newer_need		programs
+#	newer_there		are they in build/engines?
+#	newer_up		start them
 #	newer_engines		Docker and Podman of Debian's newest suite, ready; skips
 #				the test where its archive is out of reach
 #	again TEST [NAME=VALUE...]	TEST.t on these engines, as a test of ours
@@ -16,11 +18,16 @@ root=$ROOT/build/engines/root
 shared=$BED/s
 bin=$shared/bin
 
+newer_there()
+{
+	[[ -x $root/usr/sbin/dockerd ]]
+}
+
 newer_make()
 {
 	local part options=() mirror
 
-	[[ ! -x $root/usr/sbin/dockerd ]] || return 0
+	newer_there && return
 	rm -rf "$root"
 	mkdir -p "${root%/*}"
 	# The machine's own way to its packages is the new system's, too.
@@ -72,21 +79,23 @@ newer_up()
 # A test that skips itself says why.
 here()
 {
+	local words=("${@:2}" "$1.t")
+
 	run -t "${AGAIN_LIMIT:-400}" env -u BED_WATCHED "${@:2}" \
 		"$ROOT/tests/$1.t"
 	if ((rc == 0)) && [[ $out == *1..0* ]]; then
-		tap 0 "${*:2} $1.t: ${out#*# }"
+		tap 0 "${words[*]}: ${out#*# }"
 	elif ((rc == 0)) && [[ $out == *1..* ]]; then
-		tap 0 "${*:2} $1.t, $(grep -c ^ok <<<"$out") tests"
+		tap 0 "${words[*]}, $(grep -c ^ok <<<"$out") tests"
 	else
-		tap 1 "${*:2} $1.t ended with $rc"
+		tap 1 "${words[*]} ended with $rc"
 		diag "$(grep -v '^ok' <<<"$out")"
 	fi
 }
 
 again()
 {
-	here "$1" TMPDIR="$shared" PATH="$bin:$PATH" "${@:2}"
+	TMPDIR=$shared PATH=$bin:$PATH here "$@"
 }
 
 newer_need()
