@@ -240,6 +240,7 @@ $(FAULT_TESTS): WRAP = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 	-Wl,--wrap=strdup
 $(addprefix $(BUILD)/tests/unit/,operations_test blob_service_test): \
 	WRAP = -Wl,--wrap=clock_mono_ms
+$(BUILD)/tests/unit/server_test: WRAP = -Wl,--wrap=clock_cpu_us
 $(BUILD)/tests/unit/blob_store_test: WRAP = -Wl,--wrap=clock_mono_ms \
 	-Wl,--wrap=fsync,--wrap=sync_file_range
 $(UNIT): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/libtest.a $(LIBS) \
