@@ -3,12 +3,12 @@
 #include "agent/agent.h"
 #include "agent/boot.h"
 #include "agent/departure.h"
+#include "agent/docker/create_body.h"
 #include "agent/engine_watch.h"
 #include "agent/idle_look.h"
 #include "agent/evidence/stack_tools.h"
 #include "agent/exporter.h"
 #include "agent/images/registry_access.h"
-#include "agent/session.h"
 #include "agent/session.h"
 #include "agent/spool/spool.h"
 #include "agent/strays.h"
@@ -219,7 +219,7 @@ static int agent_open_blobs(struct agent *agent, struct error *err)
 }
 
 /* image_devices_fn: the device nodes that a job with all devices would get. */
-static int build_devices(void *arg, struct strings *devices, struct error *err)
+static int build_devices(void *arg, cJSON *devices, struct error *err)
 {
 	struct agent *agent = arg;
 	const struct devices *all = inventory_devices(agent->inventory);
@@ -227,6 +227,7 @@ static int build_devices(void *arg, struct strings *devices, struct error *err)
 		node_policy_rules(agent->config->node_policy);
 	owned(task_spec_clear) struct task_spec bare = { .nodes = 1 };
 	owned(task_spec_clear) struct task_spec completed = { 0 };
+	const struct strings *nodes = &completed.container.device_nodes;
 
 	if (!policy->any && !policy->profile)
 		return 0;
@@ -238,8 +239,10 @@ static int build_devices(void *arg, struct strings *devices, struct error *err)
 	    device_binding_apply(&agent->binding, &bare, false, &completed,
 				 err) < 0)
 		return -1;
-	*devices = completed.container.device_nodes;
-	completed.container.device_nodes = (struct strings){ 0 };
+	for (size_t i = 0; i < nodes->count; i++)
+		if (container_add_device(devices, nodes->items[i],
+					 agent->binding.roots->dev, err) < 0)
+			return -1;
 	return 0;
 }
 

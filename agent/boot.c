@@ -5,7 +5,6 @@
 #include "agent/docker/delegated.h"
 #include "agent/docker/engine_network.h"
 #include "agent/images/install.h"
-#include "agent/images/install_folder.h"
 #include "agent/own_container.h"
 #include "agent/spool/spool.h"
 #include "agent/strays.h"
@@ -122,8 +121,8 @@ static void list_done(void *arg, const struct error *err, cJSON *answer)
 		return;
 	}
 	trash_empty(boot->config.services->trash);
-	install_forget_strays(boot->config.engine, boot->config.owner);
-	install_folder_forget(boot->config.config->settings.state);
+	install_forget(boot->config.engine, boot->config.owner,
+		       boot->config.config->settings.state);
 	boot_ask_versions(boot);
 }
 

@@ -32,7 +32,7 @@ static bool container_add_text(cJSON *array, const char *text)
 	return container_append_item(array, cJSON_CreateString(text));
 }
 
-static bool add_texts(cJSON *array, const struct strings *texts)
+bool container_add_texts(cJSON *array, const struct strings *texts)
 {
 	for (size_t i = 0; i < texts->count; i++)
 		if (!container_add_text(array, texts->items[i]))
@@ -40,8 +40,8 @@ static bool add_texts(cJSON *array, const struct strings *texts)
 	return array;
 }
 
-static bool container_add_mount(cJSON *array, const char *host,
-				const char *inside, bool read_only)
+bool container_add_mount(cJSON *array, const char *host, const char *inside,
+			 bool read_only)
 {
 	cJSON *mount = container_append_item(array, cJSON_CreateObject());
 
@@ -187,8 +187,8 @@ static bool container_path_below(const char *path, const char *folder)
 }
 
 /* "/dev/x", "/dev/x:/dev/y" or "/dev/x:/dev/y:rw". */
-static int container_add_device(cJSON *array, const char *text,
-				const char *device_root, struct error *err)
+int container_add_device(cJSON *array, const char *text,
+			 const char *device_root, struct error *err)
 {
 	char host[256] = "", inside[256] = "", access[4] = "rwm";
 	int parts =
@@ -335,8 +335,8 @@ static bool add_config(cJSON *body, const struct container_spec *spec,
 	       container_add_text(entry, place->init_path) &&
 	       cJSON_AddStringToObject(body, "Image", place->image) &&
 	       cJSON_AddArrayToObject(body, "Cmd") &&
-	       add_texts(cJSON_AddArrayToObject(body, "Env"),
-			 &spec->engine_env) &&
+	       container_add_texts(cJSON_AddArrayToObject(body, "Env"),
+				   &spec->engine_env) &&
 	       cJSON_AddStringToObject(body, "StopSignal", "SIGTERM") &&
 	       cJSON_AddNumberToObject(body, "StopTimeout", grace) &&
 	       (!spec->workdir ||
@@ -362,12 +362,13 @@ static int container_add_request(cJSON *array,
 	if (!cJSON_AddStringToObject(item, "Driver", request->driver) ||
 	    !cJSON_AddNumberToObject(item, "Count",
 				     request->ids.count ? 0 : -1) ||
-	    !add_texts(cJSON_AddArrayToObject(item, "DeviceIDs"),
-		       &request->ids))
+	    !container_add_texts(cJSON_AddArrayToObject(item, "DeviceIDs"),
+				 &request->ids))
 		return error_nomem(err, "requests");
 	lists = cJSON_AddArrayToObject(item, "Capabilities");
-	if (!add_texts(container_append_item(lists, cJSON_CreateArray()),
-		       &request->capabilities))
+	if (!container_add_texts(container_append_item(lists,
+						       cJSON_CreateArray()),
+				 &request->capabilities))
 		return error_nomem(err, "requests");
 	return 0;
 }

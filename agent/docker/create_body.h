@@ -87,6 +87,14 @@ struct container_place {
 cJSON *container_body(const struct task_spec *spec,
 		      const struct container_place *place, struct error *err);
 
+/* Parts of any body. False: out of memory. */
+bool container_add_texts(cJSON *array, const struct strings *texts);
+bool container_add_mount(cJSON *array, const char *host, const char *inside,
+			 bool read_only);
+/* A device node: "/dev/x", "/dev/x:/dev/y" or "/dev/x:/dev/y:rw". */
+int container_add_device(cJSON *array, const char *text,
+			 const char *device_root, struct error *err);
+
 /* "regatta-<cluster>-<job>-<attempt>-<rank>": the same for the same input.
  * Characters that a container name cannot have become '-', and a long cluster
  * name is cut. In both cases a hash of the cluster's name is added.

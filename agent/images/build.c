@@ -9,6 +9,7 @@
 #include "agent/images/image_usage.h"
 #include "agent/images/install.h"
 #include "agent/images/pull.h"
+#include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/printable.h"
 #include "protocol/message/json_get.h"
@@ -31,6 +32,7 @@ struct build {
 	struct registry_access *access;
 	char *auth; /* the header, or NULL */
 	struct build_context *context;
+	int copy; /* what was read of it, if more is installed; or -1 */
 	struct engine_call *call;
 	struct install *installing;
 	struct pull_progress *sums;
@@ -78,6 +80,10 @@ static ssize_t context_read(void *arg, void *buffer, size_t size,
 	ssize_t got = build_context_read(build->context, buffer, size, err);
 
 	build->now.progress.done_bytes = tarball_size(tarball);
+	if (got > 0 && build->copy >= 0 &&
+	    file_write_all(build->copy, INSTALL_COPIES, buffer, (size_t)got,
+			   err) < 0)
+		return -1;
 	if (got == 0 && strcmp(tarball_hash(tarball), build->plan.hash) != 0)
 		return error_set(err, EIO,
 				 "folder %s changed while being packed",
@@ -97,12 +103,20 @@ static void install(struct build *build)
 {
 	const struct install_plan plan = {
 		.base = build->base_name,
-		.folder = build->plan.folder,
-		.hash = build->plan.hash,
+		.name = strrchr(build->plan.folder, '/') + 1,
+		.copy = build->copy,
+		.bytes = build->plan.bytes,
 		.target = build->plan.target,
 	};
-	struct error err;
+	struct error err = { EIO, "the engine has not read all of the folder" };
+	char rest[1];
 
+	/* An engine need not read behind the end of the archive. */
+	if (!*tarball_hash(build_context_tarball(build->context)) &&
+	    context_read(build, rest, sizeof(rest), &err) != 0) {
+		build_fail(build, &err);
+		return;
+	}
 	build->installing = install_begin(build->services, &plan, build->news,
 					  build->arg, installed, build, &err);
 	if (!build->installing)
@@ -232,7 +246,9 @@ static void engine_build(struct build *build)
 
 	build_tell(build);
 	build->context = build_context_new(plan->folder, &err);
-	if (build->context)
+	if (build->context && plan->installs)
+		build->copy = install_open(build->services->state, &err);
+	if (build->context && (build->copy >= 0 || !plan->installs))
 		build->call =
 			engine_image_build(build->services->engine,
 					   plan->installs ? build->base_name
@@ -271,8 +287,12 @@ struct build *build_begin(const struct image_services *services,
 {
 	owned(build_cancel) struct build *build = calloc(1, sizeof(*build));
 
-	if (!build || !(build->sums = pull_progress_new(err)))
+	if (!build)
 		return error_null(error_nomem(err, "build"));
+	build->copy = -1;
+	build->sums = pull_progress_new(err);
+	if (!build->sums)
+		return NULL;
 	build->services = services;
 	build->plan = *plan;
 	build->news = news;
@@ -298,6 +318,8 @@ void build_cancel(struct build *build)
 	engine_call_cancel(build->call);
 	install_cancel(build->installing);
 	build_context_free(build->context);
+	if (build->copy >= 0)
+		close(build->copy);
 	pull_progress_free(build->sums);
 	secret_free(build->auth);
 	free(build);

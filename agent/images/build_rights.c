@@ -2,7 +2,7 @@
  */
 #include "agent/images/build_rights.h"
 
-#include "protocol/message/json_get.h"
+#include "agent/docker/create_body.h"
 
 #include <math.h>
 #include <string.h>
@@ -44,18 +44,6 @@ static bool build_rights_limit(cJSON *host, const char *name, double value)
 	return !(value > 0) || cJSON_AddNumberToObject(host, name, value);
 }
 
-static bool build_rights_add(cJSON *host, const char *name,
-			     const struct strings *words)
-{
-	cJSON *list = cJSON_AddArrayToObject(host, name);
-
-	for (size_t i = 0; i < words->count; i++)
-		if (!cJSON_AddItemToArray(list,
-					  cJSON_CreateString(words->items[i])))
-			return false;
-	return list;
-}
-
 bool build_rights_apply(const struct policy *policy, cJSON *request)
 {
 	cJSON *host = cJSON_GetObjectItemCaseSensitive(request, "HostConfig");
@@ -65,10 +53,12 @@ bool build_rights_apply(const struct policy *policy, cJSON *request)
 
 	if (build_rights_open(policy))
 		return cJSON_AddStringToObject(host, "NetworkMode", "host");
-	return build_rights_add(host, "CapDrop", &drop) &&
-	       build_rights_add(host, "CapAdd",
-				&policy->lists[POLICY_CAPABILITIES]) &&
-	       build_rights_add(host, "SecurityOpt", &security) &&
+	return container_add_texts(cJSON_AddArrayToObject(host, "CapDrop"),
+				   &drop) &&
+	       container_add_texts(cJSON_AddArrayToObject(host, "CapAdd"),
+				   &policy->lists[POLICY_CAPABILITIES]) &&
+	       container_add_texts(cJSON_AddArrayToObject(host, "SecurityOpt"),
+				   &security) &&
 	       cJSON_AddStringToObject(request, "User", "0") &&
 	       cJSON_AddStringToObject(host, "NetworkMode",
 				       build_rights_network(policy, "host",

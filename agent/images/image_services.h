@@ -24,10 +24,10 @@ struct image_news {
  */
 typedef void image_news_fn(void *arg, const struct image_news *news);
 
-/* Append the devices, /dev/x[:/dev/y[:rwm]], that an installing container gets.
+/* Append the devices that an installing container gets, as the engine takes
+ * them.
  */
-typedef int image_devices_fn(void *arg, struct strings *devices,
-			     struct error *err);
+typedef int image_devices_fn(void *arg, cJSON *devices, struct error *err);
 
 /* The images that the agent's own tasks need now, as a list for the caller to
  * free. Its texts are borrowed, until control returns to the loop. -1: ENOMEM.

@@ -3,19 +3,25 @@
  */
 #include "agent/images/install.h"
 
+#include "agent/docker/create_body.h"
 #include "agent/images/build_rights.h"
-#include "agent/images/install_folder.h"
 #include "agent/images/pull.h"
+#include "protocol/base/clock.h"
+#include "protocol/base/file.h"
 #include "protocol/base/log.h"
+#include "protocol/base/loop.h"
 #include "protocol/base/printable.h"
+#include "protocol/blob/unpack.h"
 #include "protocol/message/json_get.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define CALL_MS 60000
 #define COMMIT_MS 1800000 /* the engine packs gigabytes without a word */
@@ -24,6 +30,7 @@
 #define HEAD 8 /* bytes before each piece of output */
 #define PIECE 4096
 #define LAST_MAX 120
+#define TURN_MS 20 /* of unpacking, in each turn of the loop */
 
 /* The steps of an installation. When one fails, the last two follow. */
 enum step {
@@ -40,7 +47,10 @@ enum step {
 struct install {
 	const struct image_services *services;
 	struct install_plan plan;
-	struct install_folder *folder;
+	char path[PATH_MAX]; /* of the folder's copy */
+	int folder;          /* that, or -1 */
+	struct unpacking *unpacking;
+	sd_event_source *turn;
 	char script[256]; /* NAME_install.sh; "": there is none */
 	char container[40];
 	cJSON *body;
@@ -219,67 +229,31 @@ static void step_done(void *arg, const struct error *err, cJSON *answer)
 
 /* The container. */
 
-/* "/dev/x[:/dev/y[:rwm]]" */
-static bool install_add_device(cJSON *list, const char *text)
-{
-	size_t host = strcspn(text, ":");
-	const char *inside = text[host] ? text + host + 1 : text;
-	size_t length = strcspn(inside, ":");
-	char path[2][256];
-	cJSON *device = cJSON_CreateObject();
-
-	snprintf(path[0], sizeof(path[0]), "%.*s", (int)host, text);
-	snprintf(path[1], sizeof(path[1]), "%.*s", (int)length, inside);
-	return device &&
-	       cJSON_AddStringToObject(device, "PathOnHost", path[0]) &&
-	       cJSON_AddStringToObject(device, "PathInContainer", path[1]) &&
-	       cJSON_AddStringToObject(device, "CgroupPermissions", "rwm") &&
-	       cJSON_AddItemToArray(list, device);
-}
-
-/* Without its devices the script may still work. -1: ENOMEM. */
-static int install_add_devices(const struct install *install, cJSON *host)
-{
-	const struct image_services *services = install->services;
-	owned(strings_clear) struct strings devices = { 0 };
-	cJSON *list = cJSON_AddArrayToObject(host, "Devices");
-	struct error err;
-
-	if (services->devices &&
-	    services->devices(services->arg, &devices, &err) < 0)
-		log_warning("image=%s is installed without devices: %s",
-			    install->plan.target, err.text);
-	for (size_t i = 0; i < devices.count; i++)
-		if (!install_add_device(list, devices.items[i]))
-			return -1;
-	return 0;
-}
-
 /* The entry point of the image is kept, as FlagPerf does. */
 static cJSON *body_new(const struct install *install)
 {
 	const struct image_services *services = install->services;
 	cJSON *body = cJSON_CreateObject();
-	cJSON *command = cJSON_AddArrayToObject(body, "Cmd");
 	cJSON *labels = cJSON_AddObjectToObject(body, "Labels");
 	cJSON *host = cJSON_AddObjectToObject(body, "HostConfig");
-	cJSON *mounts = cJSON_AddArrayToObject(host, "Mounts");
 	cJSON *log = cJSON_AddObjectToObject(host, "LogConfig");
-	cJSON *mount = cJSON_CreateObject();
+	cJSON *devices = cJSON_AddArrayToObject(host, "Devices");
 	char script[600];
+	char *argv[] = { (char *)"bash", script, (char *)":" };
+	struct error err;
 
 	snprintf(script, sizeof(script), "%s%s",
 		 *install->script ? INSIDE "/" : "-c", install->script);
-	cJSON_AddItemToArray(command, cJSON_CreateString("bash"));
-	cJSON_AddItemToArray(command, cJSON_CreateString(script));
-	if (!*install->script)
-		cJSON_AddItemToArray(command, cJSON_CreateString(":"));
-	cJSON_AddStringToObject(mount, "Type", "bind");
-	cJSON_AddStringToObject(mount, "Source",
-				install_folder_path(install->folder));
-	cJSON_AddStringToObject(mount, "Target", INSIDE);
-	cJSON_AddItemToArray(mounts, mount);
-	if (install_add_devices(install, host) == 0 &&
+	/* Without its devices the script may still work. */
+	if (services->devices &&
+	    services->devices(services->arg, devices, &err) < 0)
+		log_warning("image=%s is installed without devices: %s",
+			    install->plan.target, err.text);
+	if (container_add_texts(cJSON_AddArrayToObject(body, "Cmd"),
+				&(struct strings){
+					argv, *install->script ? 2 : 3 }) &&
+	    container_add_mount(cJSON_AddArrayToObject(host, "Mounts"),
+				install->path, INSIDE, false) &&
 	    cJSON_AddStringToObject(body, "Image", install->plan.base) &&
 	    cJSON_AddStringToObject(labels, LABEL_OWNER,
 				    services->owner ? services->owner : "") &&
@@ -293,34 +267,83 @@ static cJSON *body_new(const struct install *install)
 /* NAME_install.sh of a folder NAME. */
 static void find_script(struct install *install)
 {
-	char path[PATH_MAX];
-
 	snprintf(install->script, sizeof(install->script), "%.200s_install.sh",
-		 strrchr(install->plan.folder, '/') + 1);
-	snprintf(path, sizeof(path), "%s/%s",
-		 install_folder_path(install->folder), install->script);
-	if (access(path, F_OK) < 0)
+		 install->plan.name);
+	if (faccessat(install->folder, install->script, F_OK, 0) < 0)
 		*install->script = 0;
 }
 
-/* install_folder_fn */
-static void install_copied(void *arg, const struct error *err)
+/* The copy of the folder. */
+
+int install_open(const char *state, struct error *err)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	if (file_path(path, err, "%s/" INSTALL_COPIES, state) < 0)
+		return -1;
+	if (mkdir(path, 0711) < 0 && errno != EEXIST)
+		return error_errno(err, "%s", path);
+	fd = open(path, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	return fd < 0 ? error_errno(err, "%s", path) : fd;
+}
+
+static void remove_copies(const char *path)
+{
+	struct error err;
+
+	if (file_remove_tree(AT_FDCWD, path, &err) < 0)
+		log_warning("%s: %s", path, err.text);
+}
+
+static int install_unpack(sd_event_source *source, void *arg)
 {
 	struct install *install = arg;
-	struct error why = { 0 };
+	int64_t until = clock_mono_ms() + TURN_MS;
+	struct error err;
+	int rc;
 
-	if (err) {
-		why = *err;
-	} else {
+	do {
+		rc = unpacking_step(install->unpacking, &err);
+	} while (rc > 0 && clock_mono_ms() < until);
+	if (rc > 0) {
+		loop_defer_run(source);
+		return 0;
+	}
+	if (rc == 0) {
 		find_script(install);
 		install->body = body_new(install);
-		if (!install->body)
-			error_nomem(&why, "install");
+		if (install->body)
+			install->call = step_begin(install, &err);
+		else
+			error_nomem(&err, "install");
 	}
-	if (install->body)
-		install->call = step_begin(install, &why);
 	if (!install->call)
-		step_done(install, &why, NULL);
+		step_done(install, &err, NULL);
+	return 0;
+}
+
+static int install_make_folder(struct install *install, struct error *err)
+{
+	static const struct unpack_owner owner = { (uid_t)-1, (gid_t)-1,
+						   false };
+	const struct unpack_limits limits = { install->plan.bytes, UINT64_MAX };
+
+	if (file_path(install->path, err, "%s/" INSTALL_COPIES "/%08" PRIx32,
+		      install->services->state, randombytes_random()) < 0)
+		return -1;
+	if (mkdir(install->path, 0755) < 0 ||
+	    (install->folder =
+		     open(install->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
+						 O_CLOEXEC)) < 0 ||
+	    lseek(install->plan.copy, 0, SEEK_SET) < 0)
+		return error_errno(err, "%s", install->path);
+	install->unpacking = unpacking_new(install->plan.copy, install->folder,
+					   &limits, &owner, err);
+	return install->unpacking
+		       ? loop_defer(install->services->loop, &install->turn,
+				    install_unpack, install, err)
+		       : -1;
 }
 
 struct install *install_begin(const struct image_services *services,
@@ -342,12 +365,10 @@ struct install *install_begin(const struct image_services *services,
 	install->arg = arg;
 	install->now.progress.tries = 1;
 	install->now.progress.phase = (char *)"building";
-	install->folder = install_folder_new(
-		&(struct install_folder_plan){ services->loop, services->state,
-					       plan->folder, plan->hash },
-		install_copied, install, err);
-	if (!install->folder)
+	install->folder = -1;
+	if (install_make_folder(install, err) < 0)
 		return NULL;
+	loop_defer_run(install->turn);
 	snprintf(install->container, sizeof(install->container),
 		 "regatta-install-%08" PRIx32, randombytes_random());
 	return take(install);
@@ -366,7 +387,12 @@ void install_cancel(struct install *install)
 				    install->plan.base, true, CALL_MS,
 				    install_ignore_answer, NULL, NULL);
 	}
-	install_folder_free(install->folder);
+	loop_source_free(&install->turn);
+	unpacking_free(install->unpacking);
+	if (install->folder >= 0) {
+		close(install->folder);
+		remove_copies(install->path);
+	}
 	cJSON_Delete(install->body);
 	free(install);
 }
@@ -437,12 +463,15 @@ static void install_strays_listed(void *arg, const struct error *err,
 	}
 }
 
-void install_forget_strays(struct engine *engine, const char *owner)
+void install_forget(struct engine *engine, const char *owner, const char *state)
 {
 	owned(strings_clear) struct strings labels = { 0 };
 	struct forgetting *forgetting =
 		malloc(sizeof(*forgetting) + strlen(owner) + 1);
+	char path[PATH_MAX];
 
+	if (file_path(path, NULL, "%s/" INSTALL_COPIES, state) == 0)
+		remove_copies(path);
 	if (!forgetting)
 		return;
 	forgetting->engine = engine;

@@ -1,11 +1,12 @@
 /* install.h - makes an image from another one by a script that runs in a
  * container.
  *
- * It does what FlagPerf's image manager does: a copy of the folder
- * (install_folder.h) is mounted at /workspace/docker_image, its script runs
- * there, and the container is committed as the image. The container and the
- * base image are removed in any case; those of an agent that died are removed
- * when the next agent starts (install_forget_strays()).
+ * It does what FlagPerf's image manager does: a copy of the folder is mounted
+ * at /workspace/docker_image, its script runs there, and the container is
+ * committed as the image. Whoever may write in a user's folder may replace it
+ * meanwhile, so the copy has what the engine was given of it. The container,
+ * the copy and the base image are removed in any case; those of an agent that
+ * died are removed when the next agent starts (install_forget()).
  *
  * Source: FlagOpen/FlagPerf, utils/image_manager.py, commit 1b5a0303.
  */
@@ -16,12 +17,19 @@
 /* Repository of the base images. */
 #define INSTALL_BASE "regatta-build"
 
+/* Below the agent's folder: the copies of folders, for the engine. */
+#define INSTALL_COPIES "install"
+
+/* Open a file without a name there. */
+int install_open(const char *state, struct error *err);
+
 /* Borrowed until the end. */
 struct install_plan {
-	const char *base;   /* the base image */
-	const char *folder; /* on the engine's machine; its NAME_install.sh is
-			       the script. Without one, nothing is installed */
-	const char *hash;   /* of the folder as a build context */
+	const char *base; /* the base image */
+	const char *name; /* of the folder; its NAME_install.sh is the script.
+			     Without one, nothing is installed */
+	int copy;         /* of install_open(), with the folder's tar stream */
+	uint64_t bytes;   /* of that */
 	const char *target; /* name:tag */
 };
 
@@ -49,7 +57,8 @@ OWNED_POINTER(struct install, install_cancel)
 bool install_is_of(const cJSON *container, const char *cluster,
 		   const char *node);
 
-/* Remove containers and base images of earlier instances of the agent. owner
- * (copied): of this instance.
+/* Remove containers, base images and copies of earlier instances of the agent.
+ * owner (copied): of this instance.
  */
-void install_forget_strays(struct engine *engine, const char *owner);
+void install_forget(struct engine *engine, const char *owner,
+		    const char *state);

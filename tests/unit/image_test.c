@@ -2,6 +2,7 @@
  */
 #include "agent/images/images.h"
 
+#include "agent/docker/create_body.h"
 #include "agent/images/registry_access.h"
 
 #include "protocol/base/clock.h"
@@ -324,6 +325,12 @@ static void engine_with(struct world *world, int status, const char *text)
 	world->inspects = world->pulls = world->builds = 0;
 }
 
+/* image_devices_fn */
+static int devices(void *arg, cJSON *list, struct error *err)
+{
+	return container_add_device(list, "/dev/zero:/dev/x:r", NULL, err);
+}
+
 static void new_images(struct world *world, uint32_t stall_ms,
 		       uint32_t retry_ms)
 {
@@ -337,7 +344,8 @@ static void new_images(struct world *world, uint32_t stall_ms,
 						     .state = world->folder,
 						     .stall_ms = stall_ms,
 						     .retry_ms = retry_ms,
-						     .owner = "c/n/1" },
+						     .owner = "c/n/1",
+						     .devices = devices },
 			   NULL);
 }
 
@@ -796,6 +804,7 @@ static void folder_builds(struct world *world)
 	ok(strstr(world->body, mount) &&
 		   strstr(world->body, "[\"bash\",\"/workspace/docker_image/"
 				       "cpu_install.sh\"]") &&
+		   strstr(world->body, "\"PathOnHost\":\"/dev/zero\"") &&
 		   strstr(world->body, "\"regatta.install\":\"c/n/1\""),
 	   "whose script runs there: %s", world->body);
 	world->builds = 0;
