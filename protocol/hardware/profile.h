@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "protocol/hardware/binary_form.h"
 #include "protocol/hardware/expression.h"
 #include "protocol/hardware/sample.h"
 #include "protocol/hardware/sysroot.h"
@@ -112,11 +113,13 @@ struct container_rules {
 
 /* A file of the kernel with one value of a device. */
 struct file_rule {
-	unsigned field;           /* of a row; sample_internal.h */
-	struct strings paths;     /* the first that is there */
-	struct expression *match; /* NULL: all of it */
-	const char *unit;         /* NULL: its own */
-	bool seldom;              /* its value seldom changes */
+	unsigned field;             /* of a row; sample_internal.h */
+	struct strings paths;       /* the first that is there */
+	struct expression *match;   /* NULL: all of it */
+	struct binary_form *binary; /* forms of a binary file; NULL: text */
+	size_t binary_count;
+	const char *unit; /* NULL: its own */
+	bool seldom;      /* its value seldom changes */
 };
 
 struct monitor_rules {

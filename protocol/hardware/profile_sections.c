@@ -451,6 +451,8 @@ static int read_file_paths(const struct value *value, void *out,
 static const struct map_field file_fields[] = {
 	MAP_NEEDED("path", read_file_paths, file_rule, paths),
 	MAP_FIELD("match", read_expression, file_rule, match),
+	MAP_ITEMS("binary", binary_form_fields, binary_form_check, file_rule,
+		  binary),
 	MAP_FIELD("unit", read_word, file_rule, unit),
 	MAP_FIELD("seldom", read_flag, file_rule, seldom),
 	{ 0 }

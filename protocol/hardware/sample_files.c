@@ -14,12 +14,13 @@
 /* An open file, and what of it is a value of a device. */
 struct sample_file {
 	int fd;
+	bool again;      /* it is the file before this one, and read with it */
 	uint32_t device; /* place in the list */
 	unsigned field;
-	bool seldom; /* its value seldom changes */
-	struct expression *match;
+	bool seldom;                  /* its value seldom changes */
+	const struct file_rule *rule; /* NULL: of every PCI function */
+	struct binary_counters counters;
 	const char *after; /* the value is behind this word; NULL: all of it */
-	const char *unit;
 };
 
 struct sample_files {
@@ -28,6 +29,7 @@ struct sample_files {
 	size_t devices;
 	struct sample_file *list;
 	size_t count;
+	char last[PATH_MAX]; /* of the file that was opened last */
 };
 
 static const struct {
@@ -47,8 +49,12 @@ static int sample_files_add(struct sample_files *files, const char *path,
 	if (!added)
 		return -1;
 	*added = *from;
+	added->again = !strcmp(files->last, path);
 	added->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	files->count -= added->fd < 0;
+	if (added->fd < 0)
+		files->count--;
+	else
+		snprintf(files->last, sizeof(files->last), "%s", path);
 	return 0;
 }
 
@@ -61,8 +67,7 @@ static int rule_open(struct sample_files *files, const struct file_rule *rule,
 	const struct sample_file file = { .device = index,
 					  .field = rule->field,
 					  .seldom = rule->seldom,
-					  .match = rule->match,
-					  .unit = rule->unit };
+					  .rule = rule };
 
 	for (size_t i = 0; i < rule->paths.count; i++) {
 		owned(strings_clear) struct strings found = { 0 };
@@ -166,18 +171,26 @@ bool sample_files_suffice(const struct samples *samples)
 }
 
 /* The part of the file's text that is its value. False: there is none. */
-static bool file_value(const struct sample_file *file, char *cell,
+static bool file_value(struct sample_file *file, char *cell,
 		       struct sample_text *value)
 {
+	const struct file_rule *rule = file->rule;
 	const char *at;
+	double share;
 
-	if (file->match) {
-		value->size =
-			expression_find(file->match, value->data, value->size,
-					cell, CELL_MAX, NULL) < 0
-				? 0
-				: strlen(cell);
-		value->data = cell;
+	*cell = 0;
+	if (rule && rule->binary_count) {
+		if (binary_share(rule->binary, rule->binary_count, value->data,
+				 value->size, &file->counters, &share))
+			snprintf(cell, CELL_MAX, "%.3f", share);
+		*value = (struct sample_text){ cell, strlen(cell) };
+		return value->size > 0;
+	}
+	*value = text_trim(*value, "\n");
+	if (rule && rule->match) {
+		expression_find(rule->match, value->data, value->size, cell,
+				CELL_MAX, NULL);
+		*value = (struct sample_text){ cell, strlen(cell) };
 	} else if (file->after) {
 		at = memmem(value->data, value->size, file->after,
 			    strlen(file->after));
@@ -188,21 +201,16 @@ static bool file_value(const struct sample_file *file, char *cell,
 	return value->size > 0;
 }
 
-static void file_take(const struct sample_file *file, const struct run *run,
-		      struct row *row)
+static void file_take(struct sample_file *file, const struct run *run,
+		      struct sample_text text, struct row *row)
 {
-	char text[SAMPLE_FILE_MAX], cell[CELL_MAX], unit[16] = "";
-	ssize_t got = pread(file->fd, text, sizeof(text), 0);
-	struct sample_text value = { text, 0 };
+	char cell[CELL_MAX], unit[16] = "";
 
-	while (got > 0 && text[got - 1] == '\n')
-		got--;
-	value.size = got > 0 ? (size_t)got : 0;
-	if (!file_value(file, cell, &value))
+	if (!file_value(file, cell, &text))
 		return;
-	if (file->unit)
-		snprintf(unit, sizeof(unit), "(%s)", file->unit);
-	row_put(run, row, file->field, 1, value,
+	if (file->rule && file->rule->unit)
+		snprintf(unit, sizeof(unit), "(%s)", file->rule->unit);
+	row_put(run, row, file->field, 1, text,
 		&(struct sample_text){ unit, strlen(unit) });
 }
 
@@ -210,6 +218,9 @@ int sample_files_read(struct sample_files *files, bool all,
 		      struct samples *samples, struct error *err)
 {
 	const struct run run = { .sampler = files->sampler };
+	const struct sample_file *last = NULL;
+	char text[SAMPLE_FILE_MAX];
+	ssize_t got = 0;
 	owned_free struct row *rows = calloc(files->devices + 1, sizeof(*rows));
 	struct device_sample *made =
 		calloc(files->devices + 1, sizeof(*samples->rows));
@@ -218,10 +229,19 @@ int sample_files_read(struct sample_files *files, bool all,
 		free(made);
 		return error_nomem(err, "samples");
 	}
-	for (size_t i = 0; i < files->count; i++)
-		if (all || !files->list[i].seldom)
-			file_take(&files->list[i], &run,
-				  &rows[files->list[i].device]);
+	for (size_t i = 0; i < files->count; i++) {
+		struct sample_file *file = &files->list[i];
+
+		if (!all && file->seldom)
+			continue;
+		if (!file->again || last != file - 1)
+			got = pread(file->fd, text, sizeof(text), 0);
+		last = file;
+		file_take(file, &run,
+			  (struct sample_text){ text,
+						got > 0 ? (size_t)got : 0 },
+			  &rows[file->device]);
+	}
 	for (size_t i = 0; i < files->devices; i++) {
 		made[i] = rows[i].sample;
 		snprintf(made[i].device, SAMPLE_WORD_MAX, "%zu", i);

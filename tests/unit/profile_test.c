@@ -57,6 +57,8 @@ static const char acme[] =
 	"  - {name: ACME_HOST, numbering: host, number: slot}\n"
 	"monitor:\n"
 	"  command: [acme-smi, --all]\n"
+	"  files: {util_pct: {path: /sys/acme, seldom: true,\n"
+	"    binary: [{begins: \"0a\", at: [2, 4], of: 8}]}}\n"
 	"  env: {LANG: C}\n"
 	"  timeout: 2s\n"
 	"  na: [NA]\n"
@@ -392,6 +394,12 @@ static const struct {
 	{ "a short time", "vendor: a\n"
 	  "monitor: {command: [x], timeout: 1ms, layouts: []}\n",
 	  "f:2: monitor.timeout: \"1ms\" is not valid here; expected a time with its unit (500ms, 90s, 15m, 2h, 1d) from 100ms to 1m" },
+	{ "a binary form of two ways", "vendor: a\n"
+	  "monitor: {files: {temp_c: {path: /sys/x, binary: [{begins: \"01\", at: 2, of: 4, mask: ff}]}}, layouts: []}\n",
+	  "f:2: monitor.files.temp_c.binary[0]: both of \"of\" and \"mask\"; expected one of them" },
+	{ "a binary form of half a byte", "vendor: a\n"
+	  "monitor: {files: {temp_c: {path: /sys/x, binary: [{begins: \"012\", at: 2, of: 4}]}}, layouts: []}\n",
+	  "f:2: monitor.files.temp_c.binary[0].begins: \"012\" is not valid here; expected bytes in hexadecimal digits, such as 78000103" },
 	{ "a version of two ways", "vendor: a\n"
 	  "versions: {driver: [{file: /x, command: [y]}]}\n",
 	  "f:2: versions.driver[0]: both of file and command; expected one of them" },
