@@ -4,9 +4,11 @@
 #include "agent/metrics/host_usage.h"
 #include "agent/devices/sysfs.h"
 
-#include <inttypes.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define NAMES_MAX 64 /* disks, interfaces, ports or power domains */
 #define TEXT_MAX (1 << 20)
@@ -31,20 +33,65 @@ struct counters {
 };
 
 struct domain {
-	char name[64];
+	int energy; /* a file, as the following ones; -1: not there */
 	double last_uj, range_uj;
 	bool read;
 };
 
+/* Files stay open: opening one costs more than reading it. */
 struct host_usage {
-	char *sys, *proc;
-	struct strings disks, interfaces, ports; /* ports: device/ports/n */
+	const char *sys; /* borrowed, in host_usage_new() */
+	int stat, diskstats, dev, meminfo;
+	struct strings disks, interfaces;
+	int ports[NAMES_MAX][2]; /* of InfiniBand: received, sent */
+	size_t ports_count;
 	struct domain domains[NAMES_MAX];
 	size_t domains_count;
+	struct buffer text; /* of the file that is read */
 	double energy_uj;
 	struct counters last;
 	int64_t last_ms; /* 0: none yet */
 };
+
+__attribute__((format(printf, 2, 3))) static int
+host_usage_open(const char *root, const char *fmt, ...)
+{
+	char path[PATH_MAX];
+	va_list args;
+	int used = snprintf(path, sizeof(path), "%s/", root);
+
+	va_start(args, fmt);
+	vsnprintf(path + used, sizeof(path) - (size_t)used, fmt, args);
+	va_end(args);
+	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+}
+
+/* The file as it is now; false: it cannot be read. */
+static bool host_usage_read(struct buffer *text, int fd)
+{
+	ssize_t got = 0;
+
+	text->size = 0;
+	do {
+		if (buffer_reserve(text, 4096, NULL) < 0)
+			return false;
+		got = pread(fd, text->data + text->size, 4096,
+			    (off_t)text->size);
+		text->size += got > 0 ? (size_t)got : 0;
+	} while (got > 0);
+	text->data[text->size] = 0;
+	return got == 0;
+}
+
+static bool host_usage_read_number(struct buffer *text, int fd, double *number)
+{
+	char *end;
+
+	if (!host_usage_read(text, fd))
+		return false;
+	*number = strtod(text->data, &end);
+	return end != text->data;
+}
 
 static bool add_disk(void *arg, const char *name)
 {
@@ -70,13 +117,21 @@ static bool add_fabric(void *arg, const char *name)
 	struct host_usage *host = arg;
 	owned(buffer_clear) struct buffer text = BUFFER_INIT(64);
 
-	for (int port = 1; port <= 2; port++)
-		if (sysfs_text(&text, host->sys,
-			       "class/infiniband/%s/ports/%d/link_layer", name,
-			       port) &&
-		    !strcmp(text.data, "InfiniBand"))
-			strings_printf(&host->ports, NULL, "%s/ports/%d", name,
-				       port);
+	for (int port = 1; port <= 2; port++) {
+		if (host->ports_count == NAMES_MAX ||
+		    !sysfs_text(&text, host->sys,
+				"class/infiniband/%s/ports/%d/link_layer", name,
+				port) ||
+		    strcmp(text.data, "InfiniBand") != 0)
+			continue;
+		for (int way = 0; way < 2; way++)
+			host->ports[host->ports_count][way] = host_usage_open(
+				host->sys,
+				"class/infiniband/%s/ports/%d/counters/"
+				"port_%s_data",
+				name, port, way ? "xmit" : "rcv");
+		host->ports_count++;
+	}
 	return true;
 }
 
@@ -88,12 +143,12 @@ static bool add_domain(void *arg, const char *name)
 	const char *colon = strchr(name, ':');
 
 	if (strncmp(name, "intel-rapl:", 11) != 0 || strchr(colon + 1, ':') ||
-	    strlen(name) >= sizeof(domain->name) ||
 	    host->domains_count == NAMES_MAX ||
 	    !sysfs_number(&domain->range_uj, host->sys,
 			  "class/powercap/%s/max_energy_range_uj", name))
 		return true;
-	snprintf(domain->name, sizeof(domain->name), "%s", name);
+	domain->energy =
+		host_usage_open(host->sys, "class/powercap/%s/energy_uj", name);
 	host->domains_count++;
 	return true;
 }
@@ -104,13 +159,25 @@ struct host_usage *host_usage_new(const char *sys, const char *proc,
 	owned(host_usage_free) struct host_usage *host =
 		calloc(1, sizeof(*host));
 
-	if (!host || !(host->sys = strdup(sys)) || !(host->proc = strdup(proc)))
+	if (!host)
 		return error_null(error_nomem(err, "host"));
+	host->sys = sys;
+	host->stat = host_usage_open(proc, "stat");
+	host->diskstats = host_usage_open(proc, "diskstats");
+	host->dev = host_usage_open(proc, "net/dev");
+	host->meminfo = host_usage_open(proc, "meminfo");
+	buffer_init(&host->text, TEXT_MAX);
 	sysfs_each(sys, "block", 4096, add_disk, host);
 	sysfs_each(sys, "class/net", 4096, add_interface, host);
 	sysfs_each(sys, "class/infiniband", NAMES_MAX, add_fabric, host);
 	sysfs_each(sys, "class/powercap", 4096, add_domain, host);
 	return take(host);
+}
+
+static void host_usage_close(int fd)
+{
+	if (fd >= 0)
+		close(fd);
 }
 
 void host_usage_free(struct host_usage *host)
@@ -119,9 +186,17 @@ void host_usage_free(struct host_usage *host)
 		return;
 	strings_clear(&host->disks);
 	strings_clear(&host->interfaces);
-	strings_clear(&host->ports);
-	free(host->sys);
-	free(host->proc);
+	for (size_t i = 0; i < host->ports_count; i++) {
+		host_usage_close(host->ports[i][0]);
+		host_usage_close(host->ports[i][1]);
+	}
+	for (size_t i = 0; i < host->domains_count; i++)
+		host_usage_close(host->domains[i].energy);
+	host_usage_close(host->stat);
+	host_usage_close(host->diskstats);
+	host_usage_close(host->dev);
+	host_usage_close(host->meminfo);
+	buffer_clear(&host->text);
 	free(host);
 }
 
@@ -152,13 +227,13 @@ static size_t numbers(const char *text, double *values, size_t max)
 }
 
 /* user nice system idle iowait irq softirq steal; guests are in user. */
-static void host_usage_count_cpu(const struct host_usage *host,
-				 struct buffer *text, struct counters *now)
+static void host_usage_count_cpu(struct host_usage *host, struct counters *now)
 {
+	const struct buffer *text = &host->text;
 	double ticks[8] = { 0 };
 	double all = 0;
 
-	if (!sysfs_text(text, host->proc, "stat") ||
+	if (!host_usage_read(&host->text, host->stat) ||
 	    strncmp(text->data, "cpu ", 4) != 0 ||
 	    numbers(text->data + 4, ticks, 8) < 4)
 		return;
@@ -169,13 +244,13 @@ static void host_usage_count_cpu(const struct host_usage *host,
 	now->has |= 1U << CPU_ALL | 1U << CPU_BUSY;
 }
 
-static void count_disks(const struct host_usage *host, struct buffer *text,
-			struct counters *now)
+static void count_disks(struct host_usage *host, struct counters *now)
 {
-	if (!host->disks.count || !sysfs_text(text, host->proc, "diskstats"))
+	if (!host->disks.count ||
+	    !host_usage_read(&host->text, host->diskstats))
 		return;
 	now->has |= 1U << DISK_READ | 1U << DISK_WRITE;
-	for (char *line = text->data; line; line = strchr(line, '\n')) {
+	for (char *line = host->text.data; line; line = strchr(line, '\n')) {
 		double values[7];
 		int name = 0, end = 0;
 
@@ -191,17 +266,16 @@ static void count_disks(const struct host_usage *host, struct buffer *text,
 	}
 }
 
-static void count_networks(const struct host_usage *host, struct buffer *text,
-			   struct counters *now)
+static void count_networks(struct host_usage *host, struct counters *now)
 {
 	double data;
 
-	if (!host->interfaces.count && !host->ports.count)
+	if (!host->interfaces.count && !host->ports_count)
 		return;
 	now->has |= 1U << NET_IN | 1U << NET_OUT;
-	if (!sysfs_text(text, host->proc, "net/dev"))
-		buffer_clear(text);
-	for (char *line = text->data; line; line = strchr(line, '\n')) {
+	if (!host_usage_read(&host->text, host->dev))
+		buffer_clear(&host->text);
+	for (char *line = host->text.data; line; line = strchr(line, '\n')) {
 		double values[9];
 		char *colon;
 
@@ -216,16 +290,12 @@ static void count_networks(const struct host_usage *host, struct buffer *text,
 		now->value[NET_IN] += values[0];
 		now->value[NET_OUT] += values[8];
 	}
-	for (size_t i = 0; i < host->ports.count; i++) {
-		const char *port = host->ports.items[i];
-
-		if (sysfs_number(&data, host->sys,
-				 "class/infiniband/%s/counters/port_rcv_data",
-				 port))
+	for (size_t i = 0; i < host->ports_count; i++) {
+		if (host_usage_read_number(&host->text, host->ports[i][0],
+					   &data))
 			now->value[NET_IN] += data * 4;
-		if (sysfs_number(&data, host->sys,
-				 "class/infiniband/%s/counters/port_xmit_data",
-				 port))
+		if (host_usage_read_number(&host->text, host->ports[i][1],
+					   &data))
 			now->value[NET_OUT] += data * 4;
 	}
 }
@@ -237,8 +307,8 @@ static void count_energy(struct host_usage *host, struct counters *now)
 		struct domain *domain = &host->domains[i];
 		double now_uj;
 
-		if (!sysfs_number(&now_uj, host->sys,
-				  "class/powercap/%s/energy_uj", domain->name))
+		if (!host_usage_read_number(&host->text, domain->energy,
+					    &now_uj))
 			return; /* only root may read it */
 		if (domain->read)
 			host->energy_uj += now_uj >= domain->last_uj
@@ -263,16 +333,16 @@ static void set(struct host_usage_sample *sample, enum host_reading reading,
 	sample->has |= 1U << reading;
 }
 
-static void take_memory(const struct host_usage *host, struct buffer *text,
+static void take_memory(struct host_usage *host,
 			struct host_usage_sample *sample)
 {
 	owned_free char *total = NULL;
 	owned_free char *available = NULL;
 
-	if (!sysfs_text(text, host->proc, "meminfo"))
+	if (!host_usage_read(&host->text, host->meminfo))
 		return;
-	total = sysfs_line(text->data, "MemTotal", ':');
-	available = sysfs_line(text->data, "MemAvailable", ':');
+	total = sysfs_line(host->text.data, "MemTotal", ':');
+	available = sysfs_line(host->text.data, "MemAvailable", ':');
 	if (total && available)
 		set(sample, HOST_MEM_USED_MIB,
 		    (strtod(total, NULL) - strtod(available, NULL)) / 1024);
@@ -312,15 +382,14 @@ static void take_rates(const struct counters *last, const struct counters *now,
 void host_usage_take(struct host_usage *host, int64_t now_ms,
 		     struct host_usage_sample *sample)
 {
-	owned(buffer_clear) struct buffer text = BUFFER_INIT(TEXT_MAX);
 	struct counters now = { 0 };
 
 	*sample = (struct host_usage_sample){ 0 };
-	host_usage_count_cpu(host, &text, &now);
-	count_disks(host, &text, &now);
-	count_networks(host, &text, &now);
+	host_usage_count_cpu(host, &now);
+	count_disks(host, &now);
+	count_networks(host, &now);
 	count_energy(host, &now);
-	take_memory(host, &text, sample);
+	take_memory(host, sample);
 	if (host->last_ms && now_ms > host->last_ms)
 		take_rates(&host->last, &now,
 			   (double)(now_ms - host->last_ms) / 1000, sample);

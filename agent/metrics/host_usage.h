@@ -12,8 +12,8 @@
 
 struct host_usage;
 
-/* sys, proc: folders in place of /sys and /proc (copied). Disks, interfaces and
- * power domains are searched now.
+/* sys, proc: folders in place of /sys and /proc. Disks, interfaces and power
+ * domains are searched, and files opened, now.
  */
 struct host_usage *host_usage_new(const char *sys, const char *proc,
 				  struct error *err);

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#define BUS_TAIL (sizeof("0e:00.0") - 1)
+
 void devices_clear(struct devices *devices)
 {
 	for (size_t i = 0; i < devices->count; i++)
@@ -16,10 +18,15 @@ void devices_clear(struct devices *devices)
 
 bool device_has_bus(const struct device_info *device, const char *address)
 {
+	size_t size = strlen(address);
 	char bus[BUS_ID_SIZE];
 
-	return device->bus_id && bus_id_normal(address, bus) &&
-	       !strcmp(bus, device->bus_id);
+	/* Most are another: this is asked of each device and each row. */
+	return device->bus_id && size >= BUS_TAIL &&
+	       strlen(device->bus_id) == BUS_ID_SIZE - 1 &&
+	       !strcasecmp(address + size - BUS_TAIL,
+			   device->bus_id + BUS_ID_SIZE - 1 - BUS_TAIL) &&
+	       bus_id_normal(address, bus) && !strcmp(bus, device->bus_id);
 }
 
 bool device_has_uuid(const struct device_info *device, const char *uuid)

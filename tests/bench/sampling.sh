@@ -11,10 +11,21 @@
 
 SAMPLING_S=$((${QUICK:-0} ? 1 : 30))
 
-# Clock ticks that the process used, and those of its children that ended.
-sampling_ticks()
+# Seconds of a processor that the process used, by its threads' nanoseconds, since
+# the ticks of 10 ms are coarser than all it needs; and those of its children, alive
+# or not, by ticks.
+sampling_seconds()
 {
-	sed 's/.*) //' "/proc/$1/stat" | awk '{ print $12 + $13, $14 + $15 }'
+	local child
+
+	cat "/proc/$1"/task/*/schedstat | awk '{ s += $1 } END { printf "%f ", s / 1e9 }'
+	{
+		sed 's/.*) //' "/proc/$1/stat" | awk '{ print $14 + $15 }'
+		for child in $(pgrep -P "$1"); do
+			sed 's/.*) //' "/proc/$child/stat" 2>/dev/null |
+				awk '{ print $12 + $13 + $14 + $15 }'
+		done
+	} | awk -v hz="$(getconf CLK_TCK)" '{ s += $1 } END { print s / hz }'
 }
 
 # sampling_measure WAY PID DEVICES: a line of the table, and one of results.
@@ -22,15 +33,15 @@ sampling_measure()
 {
 	local before after
 
-	before=$(sampling_ticks "$2") && sleep "$SAMPLING_S" &&
-		after=$(sampling_ticks "$2") || return 1
+	before=$(sampling_seconds "$2") && sleep "$SAMPLING_S" &&
+		after=$(sampling_seconds "$2") || return 1
 	awk -v way="$1" -v before="$before" -v after="$after" \
-		-v s="$SAMPLING_S" -v hz="$(getconf CLK_TCK)" -v devices="$3" \
+		-v s="$SAMPLING_S" -v devices="$3" \
 		-v rss="$(sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$2/status")" \
 		-v results="$REGATTA_BENCH_RESULTS" 'BEGIN {
 		split(before, b); split(after, a)
-		own = (a[1] - b[1]) / hz / s * 100
-		tools = (a[2] - b[2]) / hz / s * 100
+		own = (a[1] - b[1]) / s * 100
+		tools = (a[2] - b[2]) / s * 100
 		printf "  %-38s %8.2f %8.2f %10.1f\n", way, own, tools, rss / 1024
 		printf "{\"benchmark\":\"sampling\",\"way\":\"%s\"," \
 			"\"devices\":%d,\"cpu_percent\":%.3f," \
@@ -53,6 +64,11 @@ sampling_run()
 	agent=$(pid_of cluster/agent1)
 	printf '  %-38s %8s %8s %10s\n' '' 'CPU (%)' 'tool (%)' 'RSS (MiB)'
 	sampling_measure "agent, no task" "$agent" 0
+	submit_tool none vendor=nvidia devices=0 "$LAB_LIMITS" sleep 1000 &&
+		wait_job "$JOB" running 30 || return 1
+	sampling_measure "agent, a task without devices" "$agent" 0
+	run cli cancel job "$JOB"
+	wait_job "$JOB" cancelled 30 || return 1
 	submit_tool busy vendor=nvidia devices=16 "$LAB_LIMITS" sleep 1000 &&
 		wait_job "$JOB" running 30 || return 1
 	sampling_measure "agent, 16 devices at 1 Hz" "$agent" 16
