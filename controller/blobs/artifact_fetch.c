@@ -24,67 +24,49 @@ _Static_assert(CHUNK_SENDER_READS_MAX >=
 		       CHUNK_RECEIVER_WINDOW * ARTIFACT_FETCH_MAX,
 	       "one node must be able to give all that is read at a time");
 
-/* One blob that is being read from a node. */
+/* One blob that is being read from a node; or that the node cannot send, until
+ * somebody asks for it.
+ */
 struct artifact_fetch {
 	struct artifact_fetches *fetches;
 	struct node *node;
-	struct chunk_receiver *receiver;
+	char hash[BLOB_HASH_SIZE];
+	struct chunk_receiver *receiver; /* NULL: it was given up */
+	struct error why;                /* it was */
 	bool full;        /* all bytes are here; their hash is checked */
 	int64_t moved_ms; /* when the last ones came */
 	TAILQ_ENTRY(artifact_fetch) next;
 };
 
-/* One that a node cannot send, until somebody asks for it. */
-struct lost_blob {
-	const struct node *node;
-	char hash[BLOB_HASH_SIZE];
-	char why[200];
-	TAILQ_ENTRY(lost_blob) next;
-};
-
 struct artifact_fetches {
 	struct blob_service *blobs;
 	sd_event_source *check;
-	size_t count;
-	bool found;     /* blobs arrived or are lost; not asked for yet */
-	bool full_disk; /* that is in the log */
-	size_t lost_count;
-	TAILQ_HEAD(, lost_blob) lost;
+	bool found;      /* blobs arrived or are lost; not asked for yet */
+	bool full_disk;  /* that is in the log */
+	size_t count[2]; /* that are read, and that were given up */
 	TAILQ_HEAD(, artifact_fetch) list;
 };
 
 static void artifact_fetch_free(struct artifact_fetch *fetch)
 {
 	TAILQ_REMOVE(&fetch->fetches->list, fetch, next);
-	fetch->fetches->count--;
+	fetch->fetches->count[!fetch->receiver]--;
 	chunk_receiver_free(fetch->receiver);
 	free(fetch);
 }
 
-static void lost_free(struct artifact_fetches *fetches, struct lost_blob *lost)
+static struct artifact_fetch *
+artifact_fetch_find(const struct artifact_fetches *fetches, bool lost,
+		    const struct node *node, const char *hash)
 {
-	TAILQ_REMOVE(&fetches->lost, lost, next);
-	fetches->lost_count--;
-	free(lost);
-}
+	struct artifact_fetch *fetch;
 
-/* The node cannot send it: who asks next is told why. */
-static void artifact_fetch_give_up(struct artifact_fetches *fetches,
-				   const struct node *node, const char *hash,
-				   const char *why)
-{
-	struct lost_blob *lost = calloc(1, sizeof(*lost));
-
-	log_error("node=%s blob=%.12s: %s", node_name(node), hash, why);
-	fetches->found = true;
-	if (!lost)
-		return; /* it is tried again */
-	lost->node = node;
-	snprintf(lost->hash, sizeof(lost->hash), "%s", hash);
-	snprintf(lost->why, sizeof(lost->why), "%s", why);
-	TAILQ_INSERT_TAIL(&fetches->lost, lost, next);
-	if (++fetches->lost_count > LOST_MAX)
-		lost_free(fetches, TAILQ_FIRST(&fetches->lost));
+	TAILQ_FOREACH(fetch, &fetches->list, next)
+		if (!fetch->receiver == lost &&
+		    (!node || fetch->node == node) &&
+		    (!hash || !strcmp(fetch->hash, hash)))
+			return fetch;
+	return NULL;
 }
 
 /* Wait for space on a full disk, as with output. False: it is not full. */
@@ -99,18 +81,29 @@ static bool wait_for_room(struct artifact_fetches *fetches,
 	return true;
 }
 
+/* The node cannot send it: who asks next is told why. */
 static void artifact_fetch_fail(struct artifact_fetch *fetch,
 				const struct error *err)
 {
 	struct artifact_fetches *fetches = fetch->fetches;
-	struct node *node = fetch->node;
-	char hash[BLOB_HASH_SIZE];
 
-	memcpy(hash, chunk_receiver_hash(fetch->receiver), sizeof(hash));
-	artifact_fetch_free(fetch);
-	if (wait_for_room(fetches, err))
+	if (wait_for_room(fetches, err)) {
+		artifact_fetch_free(fetch);
 		return;
-	artifact_fetch_give_up(fetches, node, hash, err->text);
+	}
+	log_error("node=%s blob=%.12s: %s", node_name(fetch->node), fetch->hash,
+		  err->text);
+	fetches->found = true;
+	fetch->why = *err;
+	fetch->full = false;
+	if (fetch->receiver) {
+		chunk_receiver_free(take(fetch->receiver));
+		fetches->count[false]--;
+		fetches->count[true]++;
+	}
+	if (fetches->count[true] > LOST_MAX)
+		artifact_fetch_free(
+			artifact_fetch_find(fetches, true, NULL, NULL));
 }
 
 static int check_run(sd_event_source *source, void *arg)
@@ -150,7 +143,7 @@ static void end_stalled(struct artifact_fetches *fetches)
 	struct error err;
 
 	TAILQ_FOREACH(fetch, &fetches->list, next)
-		if (!fetch->full && fetch->moved_ms < limit)
+		if (fetch->receiver && !fetch->full && fetch->moved_ms < limit)
 			break;
 	if (!fetch)
 		return;
@@ -192,7 +185,6 @@ struct artifact_fetches *artifact_fetches_new(sd_event *loop,
 	if (!fetches)
 		return error_null(error_nomem(err, "blobs"));
 	TAILQ_INIT(&fetches->list);
-	TAILQ_INIT(&fetches->lost);
 	fetches->blobs = blobs;
 	rc = sd_event_add_defer(loop, &fetches->check, check_run, fetches);
 	if (rc >= 0)
@@ -210,8 +202,6 @@ void artifact_fetches_free(struct artifact_fetches *fetches)
 		return;
 	while (!TAILQ_EMPTY(&fetches->list))
 		artifact_fetch_free(TAILQ_FIRST(&fetches->list));
-	while (!TAILQ_EMPTY(&fetches->lost))
-		lost_free(fetches, TAILQ_FIRST(&fetches->lost));
 	loop_source_free(&fetches->check);
 	free(fetches);
 }
@@ -235,86 +225,69 @@ static void artifact_fetch_mark_full(struct artifact_fetch *fetch)
 }
 
 static void artifact_fetch_begin(struct artifact_fetches *fetches,
-				 struct node *node,
-				 const struct collected_file *file)
+				 struct node *node, const char *hash,
+				 uint64_t bytes)
 {
 	struct artifact_fetch *fetch;
 	struct error err;
 
-	TAILQ_FOREACH(fetch, &fetches->list, next) {
-		/* Also if another node sends it. */
-		if (!strcmp(chunk_receiver_hash(fetch->receiver),
-			    file->content))
-			return;
-	}
-	if (fetches->count >= ARTIFACT_FETCH_MAX || !node_peer(node))
+	/* Also if another node sends it. */
+	if (artifact_fetch_find(fetches, false, NULL, hash) ||
+	    fetches->count[false] >= ARTIFACT_FETCH_MAX || !node_peer(node))
 		return;
 	fetch = calloc(1, sizeof(*fetch));
 	if (!fetch)
 		return;
 	fetch->fetches = fetches;
 	fetch->node = node;
+	snprintf(fetch->hash, sizeof(fetch->hash), "%s", hash);
 	fetch->receiver =
-		chunk_receiver_new(blob_service_store(fetches->blobs),
-				   file->content, file->bytes,
-				   artifact_fetch_send_read, fetch, &err);
-	if (!fetch->receiver) {
-		free(fetch);
-		/* EBUSY: a person uploads the same. */
-		if (!wait_for_room(fetches, &err) &&
-		    (err.code == EPROTO || err.code == E2BIG))
-			artifact_fetch_give_up(fetches, node, file->content,
-					       err.text);
-		return;
-	}
+		chunk_receiver_new(blob_service_store(fetches->blobs), hash,
+				   bytes, artifact_fetch_send_read, fetch,
+				   &err);
 	fetch->moved_ms = clock_mono_ms();
 	TAILQ_INSERT_TAIL(&fetches->list, fetch, next);
-	fetches->count++;
-	if (chunk_receiver_length(fetch->receiver) == file->bytes)
-		artifact_fetch_mark_full(fetch);
-	else if (chunk_receiver_begin(fetch->receiver) < 0)
+	fetches->count[!fetch->receiver]++;
+	/* EBUSY: a person uploads the same. */
+	if (!fetch->receiver && err.code != EPROTO && err.code != E2BIG) {
+		wait_for_room(fetches, &err);
 		artifact_fetch_free(fetch);
+	} else if (!fetch->receiver) {
+		artifact_fetch_fail(fetch, &err);
+	} else if (chunk_receiver_length(fetch->receiver) == bytes) {
+		artifact_fetch_mark_full(fetch);
+	} else if (chunk_receiver_begin(fetch->receiver) < 0) {
+		artifact_fetch_free(fetch);
+	}
 }
 
-static bool is_here(struct artifact_fetches *fetches,
-		    const struct collected_file *file)
+static bool is_here(struct artifact_fetches *fetches, const char *hash)
 {
 	uint64_t bytes;
 	bool whole;
 
-	return blob_store_look(blob_service_store(fetches->blobs),
-			       file->content, &bytes, &whole, NULL) == 0 &&
+	return blob_store_look(blob_service_store(fetches->blobs), hash, &bytes,
+			       &whole, NULL) == 0 &&
 	       whole;
-}
-
-/* Was it given up? Then that is told once, and the next call tries again. */
-static bool take_lost(struct artifact_fetches *fetches, const struct node *node,
-		      const char *hash, struct error *err)
-{
-	struct lost_blob *lost;
-
-	TAILQ_FOREACH(lost, &fetches->lost, next)
-		if (lost->node == node && !strcmp(lost->hash, hash))
-			break;
-	if (!lost)
-		return false;
-	error_set(err, EIO, "%s", lost->why);
-	lost_free(fetches, lost);
-	return true;
 }
 
 int artifact_fetch_blob(struct artifact_fetches *fetches, struct node *node,
 			const char *hash, uint64_t bytes, struct error *err)
 {
-	const struct collected_file file = { .content = (char *)hash,
-					     .bytes = bytes };
+	struct artifact_fetch *lost;
 
-	if (is_here(fetches, &file))
+	if (is_here(fetches, hash))
 		return 1;
-	if (take_lost(fetches, node, hash, err))
-		return -1;
-	artifact_fetch_begin(fetches, node, &file);
-	return take_lost(fetches, node, hash, err) ? -1 : 0;
+	lost = artifact_fetch_find(fetches, true, node, hash);
+	if (!lost) {
+		artifact_fetch_begin(fetches, node, hash, bytes);
+		lost = artifact_fetch_find(fetches, true, node, hash);
+	}
+	if (!lost)
+		return 0;
+	error_set(err, EIO, "%s", lost->why.text);
+	artifact_fetch_free(lost);
+	return -1;
 }
 
 void artifact_fetch_piece(struct artifact_fetches *fetches, struct node *node,
@@ -325,11 +298,8 @@ void artifact_fetch_piece(struct artifact_fetches *fetches, struct node *node,
 	struct error err = { 0 };
 	int rc;
 
-	TAILQ_FOREACH(fetch, &fetches->list, next)
-		if (fetch->node == node && !fetch->full &&
-		    !strcmp(chunk_receiver_hash(fetch->receiver), piece->hash))
-			break;
-	if (!fetch)
+	fetch = artifact_fetch_find(fetches, false, node, piece->hash);
+	if (!fetch || fetch->full)
 		return;
 	fetch->moved_ms = clock_mono_ms();
 	rc = chunk_receiver_piece(fetch->receiver, piece, data, size, &err);
@@ -343,17 +313,11 @@ void artifact_fetch_gone(struct artifact_fetches *fetches,
 			 const struct node *node)
 {
 	struct artifact_fetch *fetch, *next;
-	struct lost_blob *lost, *later;
 
 	for (fetch = TAILQ_FIRST(&fetches->list); fetch; fetch = next) {
 		next = TAILQ_NEXT(fetch, next);
 		if (fetch->node == node)
 			artifact_fetch_free(fetch);
-	}
-	for (lost = TAILQ_FIRST(&fetches->lost); lost; lost = later) {
-		later = TAILQ_NEXT(lost, next);
-		if (lost->node == node)
-			lost_free(fetches, lost);
 	}
 }
 
@@ -384,7 +348,7 @@ int artifact_fetch_keep(struct artifact_fetches *fetches,
 
 	for (size_t i = 0; i < count; i++) {
 		const struct collected_file *file = &files[i];
-		bool here = file->content && is_here(fetches, file);
+		bool here = file->content && is_here(fetches, file->content);
 		const struct file_info info = {
 			.rank = task_rank(task),
 			.path = file->path,

@@ -54,11 +54,6 @@ uint64_t chunk_receiver_bytes(const struct chunk_receiver *receiver)
 	return receiver->bytes;
 }
 
-const char *chunk_receiver_hash(const struct chunk_receiver *receiver)
-{
-	return receiver->hash;
-}
-
 static int chunk_receiver_ask(struct chunk_receiver *receiver)
 {
 	uint64_t limit = incoming_length(receiver->incoming) +

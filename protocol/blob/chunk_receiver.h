@@ -31,7 +31,6 @@ OWNED_POINTER(struct chunk_receiver, chunk_receiver_free)
 
 uint64_t chunk_receiver_length(const struct chunk_receiver *receiver);
 uint64_t chunk_receiver_bytes(const struct chunk_receiver *receiver);
-const char *chunk_receiver_hash(const struct chunk_receiver *receiver);
 
 /* There is a (new) source: request the missing pieces. -1: not possible. */
 int chunk_receiver_begin(struct chunk_receiver *receiver);
