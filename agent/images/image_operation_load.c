@@ -74,13 +74,6 @@ static void load_unclaim(struct load *load, size_t at)
 	load->chains[at].claimed = false;
 }
 
-static void load_again(struct image_operation *operation)
-{
-	struct load *load = (struct load *)operation;
-
-	assembly_free(take(load->assembly));
-}
-
 static void load_clear(struct image_operation *operation)
 {
 	struct load *load = (struct load *)operation;
@@ -487,7 +480,6 @@ static void loaded(void *arg, const struct error *err, cJSON *answer)
 
 	if (!image_operation_answered(&load->operation, err))
 		return;
-	assembly_free(take(load->assembly));
 	load->loaded = true;
 	if (err)
 		failure = *err;
@@ -510,6 +502,7 @@ static void load_upload(struct load *load)
 	operation->progress.phase = (char *)"loading";
 	image_operation_tell(operation);
 	load->packed = (struct error){ 0 };
+	assembly_free(load->assembly);
 	load->assembly =
 		assembly_new(operation->services->blobs, &load->bundle, &err);
 	image_operation_await(
@@ -582,7 +575,6 @@ const struct image_operation_kind image_operation_load = {
 	.size = sizeof(struct load),
 	.allowed = load_allowed,
 	.step = load_step,
-	.again = load_again,
 	.touch = load_touch,
 	.clear = load_clear,
 };

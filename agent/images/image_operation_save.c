@@ -12,11 +12,11 @@ struct save {
 	bool checking;
 };
 
-static void save_again(struct image_operation *operation)
+static void save_clear(struct image_operation *operation)
 {
 	struct save *save = (struct save *)operation;
 
-	incoming_free(take(save->incoming));
+	incoming_free(save->incoming);
 }
 
 static void check_saved(struct save *save)
@@ -100,6 +100,7 @@ static void save_step(struct image_operation *operation)
 		return;
 	}
 	operation->progress.done_bytes = 0;
+	incoming_free(save->incoming);
 	save->incoming = incoming_new(operation->services->blobs, NULL,
 				      BLOB_BYTES_MAX, &err);
 	image_operation_await(
@@ -127,6 +128,5 @@ const struct image_operation_kind image_operation_save = {
 	.size = sizeof(struct save),
 	.allowed = save_allowed,
 	.step = save_step,
-	.again = save_again,
-	.clear = save_again,
+	.clear = save_clear,
 };

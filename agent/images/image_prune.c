@@ -20,10 +20,17 @@
 #define TOLD_BYTES (512 << 10) /* of images in one message */
 #define TOLD_EACH 400          /* what JSON adds to one's texts */
 
+enum look {
+	LOOK_INFO,
+	LOOK_IMAGES,
+	LOOK_CONTAINERS,
+	LOOK_ENDED,
+};
+
 struct prune {
 	struct image_operation operation;
 	struct image_inventory inventory;
-	bool informed, listed, counted; /* of the steps that fill it */
+	enum look look;      /* the next step that fills it */
 	uint64_t free_bytes; /* of the disk, before the first removal */
 	size_t *queue;       /* indexes of the images to remove */
 	size_t count, at;    /* of the queue, and the present one in it */
@@ -128,60 +135,42 @@ static int tell_images(struct prune *prune,
 }
 
 /* The inventory: the first steps of all three. Images are listed before
- * containers, so a new container is counted.
+ * containers, so a new container is counted. The free space is known only of an
+ * engine on this machine.
  */
 
-static void prune_counted(void *arg, const struct error *err, cJSON *answer)
+static void prune_told(void *arg, const struct error *err, cJSON *answer)
 {
 	struct prune *prune = arg;
-
-	if (!image_operation_answered(&prune->operation, err))
-		return;
-	prune->counted = true;
-	if (!err)
-		image_inventory_count(&prune->inventory,
-				      prune->operation.services->usage, answer);
-	image_operation_go_on(&prune->operation, err ? -1 : 0, err);
-}
-
-static void prune_listed(void *arg, const struct error *err, cJSON *answer)
-{
-	struct prune *prune = arg;
+	const struct image_services *services = prune->operation.services;
 	struct error wrong;
 
 	if (!image_operation_answered(&prune->operation, err))
 		return;
-	if (!err && image_inventory_read(answer, &prune->inventory, &wrong) < 0)
-		err = &wrong;
-	prune->listed = true;
-	image_operation_go_on(&prune->operation, err ? -1 : 0, err);
-}
-
-/* The free space is known only of an engine on this machine. */
-static void prune_informed(void *arg, const struct error *err, cJSON *answer)
-{
-	struct prune *prune = arg;
-
-	if (!image_operation_answered(&prune->operation, err))
-		return;
-	prune->informed = true;
-	if (!err && prune->operation.services->registries->local)
+	if (!err && prune->look == LOOK_INFO && services->registries->local)
 		prune->inventory.root = image_disk_folder(answer);
+	if (!err && prune->look == LOOK_IMAGES &&
+	    image_inventory_read(answer, &prune->inventory, &wrong) < 0)
+		err = &wrong;
+	if (!err && prune->look == LOOK_CONTAINERS)
+		image_inventory_count(&prune->inventory, services->usage,
+				      answer);
+	prune->look++;
 	image_operation_go_on(&prune->operation, err ? -1 : 0, err);
 }
 
-static void prune_list_images(struct prune *prune)
+static void prune_look(struct prune *prune)
 {
 	struct engine *engine = prune->operation.services->engine;
 	struct error err;
 	struct engine_call *call =
-		!prune->informed ? engine_info(engine, LIST_MS, prune_informed,
-					       prune, &err)
-		: !prune->listed
-			? engine_image_list(engine, LIST_MS, prune_listed,
-					    prune, &err)
+		prune->look == LOOK_INFO
+			? engine_info(engine, LIST_MS, prune_told, prune, &err)
+		: prune->look == LOOK_IMAGES
+			? engine_image_list(engine, LIST_MS, prune_told, prune,
+					    &err)
 			: engine_container_list(engine, true, NULL, LIST_MS,
-						prune_counted, prune, &err);
+						prune_told, prune, &err);
 
 	image_operation_await(&prune->operation, call, &err);
 }
@@ -551,8 +540,8 @@ static void prune_step(struct image_operation *operation)
 	struct error err;
 	int rc;
 
-	if (!prune->counted) {
-		prune_list_images(prune);
+	if (prune->look < LOOK_ENDED) {
+		prune_look(prune);
 		return;
 	}
 	if (operation->message.spec.kind == IMAGE_LIST) {

@@ -157,8 +157,6 @@ bool image_operation_answered(struct image_operation *operation,
 	operation->call = NULL;
 	if (!err || !engine_away(err) || operation->retries++ >= RETRIES_MAX)
 		return true;
-	if (operation->kind->again)
-		operation->kind->again(operation);
 	image_operation_step_in(operation, RETRY_MS);
 	return false;
 }

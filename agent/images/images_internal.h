@@ -54,8 +54,6 @@ struct image_operation_kind {
 	int (*allowed)(const struct image_operation *operation,
 		       struct error *err);
 	void (*step)(struct image_operation *operation);
-	void (*again)(struct image_operation
-			      *operation); /* before a retry; may be NULL */
 	void (*touch)(struct image_operation *operation); /* may be NULL */
 	void (*clear)(struct image_operation *operation); /* may be NULL */
 };
