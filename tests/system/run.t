@@ -173,6 +173,41 @@ like "$rc $err" '^0 (.|\n)*sweep 1: validate-quick(.|\n)*preflight: 1 node is ac
 	"a preflight measures this machine before"
 run regatta run --resume measured
 like "$rc $err" '^0 (.|\n)*sweep 2 continues: 0 jobs' "resume goes on with the sweep, not with it"
+cat >slow.yaml <<END
+sweep: slow
+nodes: each
+image: regatta-test/tool:1
+mounts: [{host: $BED/host, container: /host}]
+command: [/tool, touch, /host/measuring, ",", wait, /host/measured]
+END
+cat >careful.yaml <<'END'
+{sweep: careful, image: "regatta-test/tool:1", command: [/tool, print, "1"],
+ preflight: {set: slow.yaml}}
+END
+spawn careful regatta run careful.yaml --state careful
+must wait_for '[[ -e host/measuring ]]' 60
+end careful KILL
+must wait_for '[[ ! $(daemons careful) ]]' 60
+gone careful "after kill -9 within a preflight"
+touch host/measured
+run regatta run --resume careful
+like "$rc $err" '^0 (.|\n)*preflight: 1 node is accepted(.|\n)*sweep 3: 1 of 1 jobs completed' \
+	"resume measures again"
+rm host/measur*
+spawn crashed regatta run careful.yaml --state crashed
+must wait_for '[[ -e host/measuring ]]' 60
+left=$(daemons crashed)
+# shellcheck disable=SC2086 # several
+kill -STOP $left && end crashed KILL && kill -KILL $left
+rm host/measuring
+spawn again regatta run --resume crashed
+must wait_for '[[ -e host/measuring ]]' 60
+touch host/measured
+must wait_for "[[ -s again.code ]]" 60
+is "$(code_of again) $(regatta jobs --all --state crashed --format json | jq -c '[.jobs[].state]')" \
+	'0 ["cancelled","completed","completed"]' \
+	"if the daemons are killed, too, what is still being measured is cancelled"
+gone crashed "after that"
 sed 's/measured,/rack, labels: [rack=a],/' measured.yaml >rack.yaml
 run regatta run rack.yaml
 like "$rc $err" "^2 .*labels: 'rack=a'.*has no labels" "labels of its own are refused as ever"

@@ -232,6 +232,23 @@ static int tell_pages(struct run *run, struct error *err)
 	return 0;
 }
 
+/* Sweeps of a preflight that was cut short: it measures again. */
+static int drop_preflight(struct run *run, const struct reply_sweeps *reply,
+			  struct error *err)
+{
+	for (size_t i = 0; i < reply->sweeps_count; i++) {
+		owned(answer_clear) struct answer answer = { 0 };
+		struct message_cancel cancel = { .kind = (char *)"sweep",
+						 .id = reply->sweeps[i].id };
+
+		if (!reply->sweeps[i].final &&
+		    client_call(run->client, MESSAGE_CANCEL, &cancel, &answer,
+				err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* The sweep that the controller of this folder has already; 0: none. Those of
  * its preflight came before it.
  */
@@ -249,7 +266,7 @@ static int known_sweep(struct run *run, uint64_t *sweep, struct error *err)
 		if (!strcmp(reply->sweeps[i].name,
 			    sweep_name(run->setup.input.sweep)))
 			*sweep = reply->sweeps[i].id;
-	return 0;
+	return *sweep ? 0 : drop_preflight(run, reply, err);
 }
 
 static int retry_sweep(struct run *run, struct error *err)
