@@ -32,7 +32,7 @@ double test_threshold(const char *test)
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strstr(test, words[i]))
 			return PEERS_NETWORK;
-	return PEERS_COMPUTE;
+	return strstr(test, "start") ? PEERS_START : PEERS_COMPUTE;
 }
 
 bool test_less(const char *test)

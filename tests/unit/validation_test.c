@@ -130,8 +130,9 @@ static void test_by_hand(void)
 	ok(first.verdict == VERDICT_GOOD, "a node alone is not judged");
 	ok(test_threshold("net_mib_per_s") == PEERS_NETWORK &&
 		   test_threshold("cpu_ops_per_s") == PEERS_COMPUTE &&
-		   test_less("disk_ms") && test_less("net_latency") &&
-		   !test_less("cpu_ops_per_s"),
+		   test_threshold("engine_start_ms") == PEERS_START &&
+		   test_less("engine_start_ms") && test_less("disk_ms") &&
+		   test_less("net_latency") && !test_less("cpu_ops_per_s"),
 	   "thresholds and directions follow from names");
 }
 
