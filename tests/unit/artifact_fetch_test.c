@@ -5,11 +5,14 @@
 
 #include "controller/cluster/active_job_internal.h"
 #include "controller/jobs/node_events.h"
+#include "protocol/base/file.h"
 #include "tests/tap.h"
 #include "controller/nodes/node_internal.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <systemd/sd-event.h>
 
 struct bed {
 	struct gang gang;
@@ -76,11 +79,44 @@ static void large_gang(void)
 	task_drop_files(&bed.task);
 }
 
+/* A blob that cannot be had is told once, then it is tried again. */
+static void given_up(void)
+{
+	char folder[] = "/tmp/artifact-fetch-test-XXXXXX", hash[65];
+	struct blob_service_config config = { 0 };
+	struct artifact_fetches *fetches;
+	struct blob_service *blobs;
+	struct bed bed;
+	struct error err = { 0 };
+
+	bed_init(&bed, 0);
+	bed.node.peer = (void *)&bed; /* it is not sent to */
+	if (!mkdtemp(folder))
+		return;
+	sd_event_default(&config.loop);
+	blobs = blob_service_new(&config, folder, &err);
+	fetches = artifact_fetches_new(config.loop, blobs, &err);
+	for (int i = 0; i < 2 * ARTIFACT_FETCH_MAX; i++) {
+		snprintf(hash, sizeof(hash), "%064d", i);
+		artifact_fetch_blob(fetches, &bed.node, hash, UINT64_MAX, &err);
+	}
+	ok(artifact_fetch_blob(fetches, &bed.node, hash, UINT64_MAX, &err) <
+			   0 &&
+		   strstr(err.text, "expected at most") &&
+		   artifact_fetch_found(fetches),
+	   "what cannot be had is told, however often: %s", err.text);
+	artifact_fetches_free(fetches);
+	blob_service_free(blobs);
+	sd_event_unref(config.loop);
+	file_remove_tree(AT_FDCWD, folder, NULL);
+	task_drop_files(&bed.task);
+}
+
 int main(void)
 {
 	struct bed bed;
 
-	tap_begin(60);
+	tap_begin(61);
 	bed_init(&bed, 2);
 	output_limit_files(&bed.task);
 	ok(bed.task.files_count == 2 && bed.task.files[0].content &&
@@ -99,5 +135,6 @@ int main(void)
 	       "of more files than were asked for none is taken");
 	task_drop_files(&bed.task);
 	large_gang();
+	given_up();
 	return tap_done();
 }
