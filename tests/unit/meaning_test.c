@@ -177,6 +177,41 @@ static const struct {
 	  1, 5, { 2.5, NONE, NONE, NONE, NONE, NONE } },
 	{ "a sentence in an object", "{\"level\": \"info\", \"message\": \"iter 5 loss 2.5\"}\n",
 	  1, 5, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	/* Ways to write numbers. */
+	{ "decimal commas", "Schritt 10 von 90: Verlust 7,5, 3,5 s/Schritt\nSchritt 20 von 90: Verlust 6,125, 3,125 s/Schritt\n",
+	  2, 20, { 6.125, 3125, NONE, NONE, NONE, NONE } },
+	{ "decimal commas with three digits from the start", "epoch 1 step 1,000 loss: 2,125, lr: 0,001\n",
+	  1, 1000, { 2.125, NONE, NONE, NONE, NONE, NONE } },
+	{ "decimal commas between semicolons", "step;loss\n1;2,5\n2;2,125\n",
+	  2, 2, { 2.125, NONE, NONE, NONE, NONE, NONE } },
+	{ "commas of thousands beside points", "step 1,000 loss 2.5 tok/s 51,200\nstep 2,000 loss 1,024 tok/s 51,300\n",
+	  2, 2000, { 1024, NONE, 51300, NONE, NONE, NONE } },
+	{ "commas of thousands before a fraction", "step 1,000 loss 1,024.5\n",
+	  1, 1000, { 1024.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "a list with commas", "step 5 loss 2,5 parts [0,1] (0,9,0,95)\n",
+	  1, 5, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "exponents of single precision", "step = 5 loss = 2.5f0 lr = 1.5f-3 rate = 5.5fps\n",
+	  1, 5, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "a long number of single precision", "step = 5 loss = 2.500000000000000000f0\n",
+	  1, 5, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "names behind their values", "epoch 1 step 5 - 2.5 loss - 0.75 accuracy - 100 samples/s\n",
+	  1, 5, { 2.5, NONE, NONE, 100, NONE, NONE } },
+	{ "a name behind its value, and a word", "step 5: 2.5 mean loss, 0.5 fruit\n",
+	  1, 5, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "a place in brackets behind the name", "loss[10] = 3.5\nloss[20] = 3\nloss[30] = 2.5\n",
+	  3, 30, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	/* Losses without a place. */
+	{ "losses alone", "loss: 4\nloss: 3\nloss: 2.5\n",
+	  3, 3, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "two losses of different names", "first loss: 4\nfinal loss: 3\n",
+	  0, 0, { 0 } },
+	{ "losses alone before those of steps", "loss: 4\nloss: 3\nstep 5 loss 2.5\n",
+	  1, 5, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "an objective", "iter 5 obj 2.5\n",
+	  1, 5, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "what is learned beside a test", "0:\tlearn: 4.5\ttest: 9\tbest: 9 (0)\ttotal: 5ms\n1:\tlearn: 3.5\ttest: 8\tbest: 8 (1)\ttotal: 9ms\n"
+	  "2:\tlearn: 2.5\ttest: 7\tbest: 7 (2)\ttotal: 13ms\n",
+	  3, 2, { 2.5, NONE, NONE, NONE, NONE, NONE } },
 	{ "a table whose names have digits", "steps | xent | top1\n0.5k | 2.5 | 31\n",
 	  1, 500, { 2.5, NONE, NONE, NONE, NONE, NONE } },
 	{ "parts below a step", "== step 3 ==\n[train]\n  loss: 2.5\n[valid]\n  loss: 9\n== step 4 ==\n[valid]\n  loss: 9\n[train]\n  loss: 2.25\n",
@@ -316,7 +351,8 @@ int main(void)
 			check(i);
 		check_remarks("step 1 loss 2\n", "by-meaning ");
 		check_remarks("epoch 1 loss 2\n", "by-meaning steps-epochs ");
-		check_remarks("loss 2 lr 0.1\n", "by-meaning steps-counted ");
+		check_remarks("loss 3 lr 0.1\nloss 2 lr 0.1\n",
+			      "by-meaning steps-counted ");
 		check_remarks("loss: 2 [   64/6000]\n",
 			      "by-meaning steps-nameless ");
 		check_remarks("t=1 xent=3\nt=2 xent=2\nt=3 xent=1\n",

@@ -564,8 +564,7 @@ static void put_alone(struct line_reading *line,
 	}
 }
 
-/* Does it say where in the training it is? */
-static bool line_has_place(const struct line_reading *line)
+bool line_has_place(const struct line_reading *line)
 {
 	return line->picks[LINE_STEP].has || line->picks[LINE_BATCH].has ||
 	       line->unnamed_count || line->picks[LINE_EPOCH].has;
@@ -631,6 +630,14 @@ static void next_bar(struct line_reading *line)
 	line->picks[LINE_MS].has = false;
 }
 
+/* "loss[10] = 2.5": what stands in brackets behind the name is its place. */
+static bool item_is_index(const struct notation_item *item)
+{
+	return item->quantity.known && item->quantity.role == ROLE_LOSS &&
+	       item->bracket == '[' && item->closes && is_whole(item->number) &&
+	       item->text[-1] == '[' && isalpha((unsigned char)item->text[-2]);
+}
+
 /* "rank=3", and no rank of a matrix. */
 static bool item_names_rank(const struct notation_item *item)
 {
@@ -663,11 +670,17 @@ void line_take(const struct notation_item *item, void *arg)
 		/* "Validation step 10", "Test: [ 10/500]" */
 		line->other |=
 			!line_has_place(line) && !line->picks[LINE_LOSS].has &&
+			!line->of_train.has &&
 			!(line->alone_count && quantity->role == ROLE_LOSS);
 		return;
 	}
 	if (item->bar && !quantity->known && line->bar && line->unnamed_count)
 		next_bar(line);
+	if (item_is_index(item)) {
+		put_alone(line, item);
+		line->loss_next = true;
+		return;
+	}
 	if (line->loss_next && quantity->empty)
 		line_put_number(line, LINE_LOSS, item, item->number);
 	else if (quantity->known)

@@ -132,6 +132,9 @@ notation_fn line_take;
 /* All numbers are there: choose the step. */
 void line_end(struct line_reading *line);
 
+/* Does it say where in the training it is? */
+bool line_has_place(const struct line_reading *line);
+
 /* Has its step a name, so that it is more than a ratio? */
 bool line_names_step(const struct line_reading *line);
 

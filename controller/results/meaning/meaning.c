@@ -70,6 +70,8 @@ struct meaning {
 	int64_t rank; /* -1: unknown */
 	int rc;
 	struct counter counter;
+	/* The first line with a loss and no place, until a second comes. */
+	struct counter_held lone;
 	/* By enum meaning_steps, those after a guessed loss was replaced by a
 	 * sure one before the others.
 	 */
@@ -234,7 +236,7 @@ static enum meaning_steps find_step(struct meaning *meaning, uint64_t *step)
 	    line->picks[LINE_LR].has)
 		return STEPS_COUNTED;
 	if (!epoch->has)
-		return MEANING_STEPS;
+		return line_loss_is_sure(line) ? STEPS_COUNTED : MEANING_STEPS;
 	*step = (uint64_t)epoch->number;
 	return STEPS_EPOCHS;
 }
@@ -567,24 +569,54 @@ static bool counts_unnamed(const struct meaning *meaning)
 	       (meaning->counter.found || meaning->found.steps != STEPS_NAMED);
 }
 
-/* The counter is found: deliver the records that waited for it. */
-static void deliver_held(struct meaning *meaning)
+/* Deliver records that were held. */
+static void deliver_held(struct meaning *meaning,
+			 const struct counter_held *held, size_t count)
 {
-	struct counter *counter = &meaning->counter;
+	const char *text = meaning->text;
+	size_t size = meaning->size;
 
 	meaning->text = "";
 	meaning->size = 0;
-	for (size_t i = 0; i < counter->count && meaning->rc == 0; i++) {
-		const struct counter_held *held = &counter->held[i];
+	for (size_t i = 0; i < count && meaning->rc == 0; i++) {
 		enum meaning_steps steps;
 		uint64_t step = 0;
 
-		meaning->line = held->line;
-		meaning->stamp = held->stamp;
-		meaning->rank = held->rank;
+		meaning->line = held[i].line;
+		meaning->stamp = held[i].stamp;
+		meaning->rank = held[i].rank;
 		steps = find_step(meaning, &step);
 		meaning->rc = deliver_record(meaning, steps, step);
 	}
+	meaning->text = text;
+	meaning->size = size;
+}
+
+/* A line with a loss that says of no place in the training is a step if the
+ * same comes again; a single one may sum it up. True: it is held.
+ */
+static bool hold_lone(struct meaning *meaning)
+{
+	struct counter_held now = { meaning->line, line_printed(meaning),
+				    meaning->rank };
+	struct counter_held *lone = &meaning->lone;
+	const struct line_pick *name = &now.line.picks[LINE_LOSS];
+	const struct line_pick *held = &lone->line.picks[LINE_LOSS];
+
+	if (meaning->found.steps != MEANING_STEPS)
+		return false;
+	if (held->has && held->name_size == name->name_size &&
+	    !memcmp(held->name, name->name, name->name_size)) {
+		deliver_held(meaning, lone, 1);
+		meaning->line = now.line;
+		meaning->stamp = now.stamp;
+		meaning->rank = now.rank;
+		return false;
+	}
+	*lone = now;
+	for (size_t i = 0; i < LINE_VALUES; i++)
+		lone->line.picks[i].text_size = 0;
+	return true;
 }
 
 /* "[valid]", and "[train]", between values below a step. */
@@ -635,11 +667,15 @@ static void end_record(void *arg)
 			counter_apply(&meaning->counter, line);
 		} else if (counter_hold(&meaning->counter, line,
 					line_printed(meaning), meaning->rank)) {
-			deliver_held(meaning);
+			deliver_held(meaning, meaning->counter.held,
+				     meaning->counter.count);
 			return;
 		}
 	}
 	steps = find_step(meaning, &step);
+	if (steps == STEPS_COUNTED && !line_has_place(line) &&
+	    hold_lone(meaning))
+		return;
 	meaning->rc = deliver_record(meaning, steps, step);
 }
 

@@ -20,6 +20,55 @@ static bool is_letter_at(const char *text, size_t size, size_t at)
 	return at < size && isalpha((unsigned char)text[at]);
 }
 
+/* Is it a fraction, by its name? */
+static bool quantity_is_fraction(const struct quantity *quantity)
+{
+	return quantity->known &&
+	       (quantity->role == ROLE_LOSS || quantity->role == ROLE_LR ||
+		quantity->role == ROLE_ACCURACY ||
+		quantity->role == ROLE_GRAD_NORM);
+}
+
+/* Does it count something, by its name, so that it has no fraction? */
+static bool quantity_counts(const struct quantity *quantity)
+{
+	return quantity->known &&
+	       (quantity->role == ROLE_STEP || quantity->role == ROLE_BATCH ||
+		quantity->role == ROLE_GLOBAL_BATCH ||
+		quantity->role == ROLE_CONSUMED_SAMPLES ||
+		quantity->role == ROLE_CONSUMED_TOKENS);
+}
+
+/* Is the comma of the number that begins the text its decimal point, "0,532"?
+ * The names of a log tell it first by what is always a fraction.
+ */
+static bool comma_is_point(struct notation *notation,
+			   const struct quantity *quantity, const char *text,
+			   size_t size)
+{
+	size_t sign = size && (*text == '-' || *text == '+');
+	size_t whole = sign + digits_count(text + sign, size - sign);
+	size_t end = whole, part;
+
+	if (whole < size && text[whole] == '.')
+		notation->points |= quantity_is_fraction(quantity);
+	if (whole == sign || whole >= size || text[whole] != ',' ||
+	    quantity_counts(quantity))
+		return false;
+	part = digits_count(text + whole + 1, size - whole - 1);
+	end += 1 + part;
+	if (!part || ((end < size && (text[end] == ',' || text[end] == '.')) &&
+		      is_digit_at(text, size, end + 1)))
+		return false;
+	if (part != 3 || (whole == sign + 1 && text[sign] == '0')) {
+		/* No group of three digits. */
+		notation->commas |= quantity_is_fraction(quantity);
+		return quantity->known || notation->commas;
+	}
+	notation->commas |= quantity_is_fraction(quantity) && !notation->points;
+	return notation->commas;
+}
+
 static uint32_t text_hash(const char *text, size_t size)
 {
 	uint32_t hash = (uint32_t)size;
@@ -213,6 +262,32 @@ static size_t unit_read(struct notation *notation, const char *text,
 			       : n;
 	}
 	return 0;
+}
+
+/* Read the name at text[0..size), behind its number, "0.53 loss, ": the bytes
+ * it takes; 0: it is that of the next number.
+ */
+static size_t name_read(struct notation *notation, const char *text,
+			size_t size, struct quantity *quantity)
+{
+	size_t blank = size && *text == ' ', n = blank, end;
+	struct quantity found;
+
+	while (n < size && n < NOTATION_UNIT_MAX &&
+	       (is_letter_at(text, size, n) || text[n] == '_' ||
+		text[n] & 0x80 || (text[n] == ' ' && n > blank)) &&
+	       !quantity_mark(text + n, size - n))
+		n++;
+	end = n;
+	while (end > blank && text[end - 1] == ' ')
+		end--;
+	if (end == blank || (n < size && !strchr(",;|)/-", text[n])))
+		return 0;
+	found = notation_quantity(notation, text, end);
+	if (!quantity_is_fraction(&found))
+		return 0;
+	*quantity = found;
+	return end;
 }
 
 /* Numbers of a line. */
@@ -432,6 +507,12 @@ static void scanner_take(struct scanner *scanner, size_t n, double number)
 		item.name = text + scanner->at - NOTATION_GAP_MAX +
 			    item.quantity.name_at;
 	item.bracket = before == '[' || before == '(' ? before : 0;
+	if (!item.bracket && comma_is_point(scanner->notation, &item.quantity,
+					    item.text, size - scanner->at)) {
+		item.size = number_read_comma(item.text, size - scanner->at,
+					      &item.number);
+		end = scanner->at + item.size;
+	}
 	item.begins = begins_line(text, scanner->at);
 	more = total_read(text + end, size - end, &item.total);
 	end += more;
@@ -440,6 +521,13 @@ static void scanner_take(struct scanner *scanner, size_t n, double number)
 	end += more;
 	if (more)
 		ratio_look_behind(text + end, size - end, &item);
+	else if (item.quantity.empty && item.number != floor(item.number)) {
+		more = name_read(scanner->notation, text + end, size - end,
+				 &item.quantity);
+		item.name =
+			more ? text + end + item.quantity.name_at : item.name;
+		end += more;
+	}
 	item.closes = end < size && text[end] == ']';
 	scanner->fn(&item, scanner->arg);
 	scanner->at = scanner->gap = end;
@@ -516,14 +604,17 @@ void notation_value(struct notation *notation, const char *key, size_t key_size,
 
 	if (!n)
 		return;
+	item.quantity = notation_quantity(notation, key, key_size);
+	if (comma_is_point(notation, &item.quantity, text, size))
+		n = number_read_comma(text, size, &item.number);
 	item.text = text;
 	item.size = n;
 	n += total_read(text + n, size - n, &item.total);
 	/* "step/max_steps": "5/94" */
 	slash = isfinite(item.total) ? memchr(key, '/', key_size) : NULL;
 	if (slash)
-		key_size = (size_t)(slash - key);
-	item.quantity = notation_quantity(notation, key, key_size);
+		item.quantity =
+			notation_quantity(notation, key, (size_t)(slash - key));
 	item.name = key + item.quantity.name_at;
 	n += unit_read(notation, text + n, size - n, &item);
 	if (skip_spaces(text, size, n) == size)

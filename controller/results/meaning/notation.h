@@ -17,6 +17,10 @@
  */
 struct notation {
 	const struct lexicon *lexicon; /* borrowed */
+	/* Fractions that were read have a comma, "0,5"; or they have a point.
+	 */
+	bool commas;
+	bool points;
 	struct notation_gap {
 		uint16_t size; /* 0: free */
 		char text[NOTATION_GAP_MAX];

@@ -48,34 +48,33 @@ static size_t word_number(const char *text, size_t size, double *number)
 }
 
 /* 1,216 and 10,050.25: groups of three digits. The bytes of the whole part. */
-static size_t count_whole(const char *text, size_t size, bool *commas)
+static size_t count_whole(const char *text, size_t size)
 {
 	size_t n = digits_count(text, size);
 
-	*commas = false;
 	if (!n || n > 3)
 		return n;
 	while (n < size && text[n] == ',' &&
-	       digits_count(text + n + 1, size - n - 1) == 3) {
+	       digits_count(text + n + 1, size - n - 1) == 3)
 		n += 4;
-		*commas = true;
-	}
 	return n;
 }
 
-static double convert_slowly(const char *text, size_t size)
+static double convert_slowly(const char *text, size_t size, char point)
 {
 	char copy[NUMBER_MAX + 1];
 	size_t used = 0;
 
 	for (size_t i = 0; i < size; i++)
-		if (text[i] != ',')
-			copy[used++] = text[i];
+		if (text[i] == point)
+			copy[used++] = '.';
+		else if (text[i] != ',')
+			copy[used++] = text[i] == 'f' ? 'e' : text[i];
 	copy[used] = 0;
 	return strtod(copy, NULL);
 }
 
-static double number_convert(const char *text, size_t size)
+static inline double number_convert(const char *text, size_t size, char point)
 {
 	/* Powers of ten that a double holds exactly. */
 	static const double powers[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,
@@ -87,13 +86,14 @@ static double number_convert(const char *text, size_t size)
 	int shift = 0, power = 0; /* of ten, to the right; of the exponent */
 	bool below;
 
-	for (; at < size && (number_digit(text, size, at) || text[at] == ',');
+	for (; at < size && text[at] != point &&
+	       (number_digit(text, size, at) || text[at] == ',');
 	     at++)
 		if (text[at] != ',') {
 			digits = digits * 10 + (uint64_t)(text[at] - '0');
 			count++;
 		}
-	if (at < size && text[at] == '.')
+	if (at < size && text[at] == point)
 		for (at++; number_digit(text, size, at); at++, shift++, count++)
 			digits = digits * 10 + (uint64_t)(text[at] - '0');
 	if (at < size) {
@@ -109,13 +109,32 @@ static double number_convert(const char *text, size_t size)
 		return (*text == '-' ? -1 : 1) *
 		       (shift < 0 ? (double)digits * powers[-shift]
 				  : (double)digits / powers[shift]);
-	return convert_slowly(text, size);
+	return convert_slowly(text, size, point);
 }
 
-size_t number_read(const char *text, size_t size, double *number)
+/* The bytes of the exponent behind n bytes of a number: "e-05", and "f0" of a
+ * fraction.
+ */
+static size_t exponent_size(const char *text, size_t size, size_t n, bool whole)
+{
+	size_t at = n + 1;
+	char letter = n < size ? text[n] : 0;
+
+	if (letter != 'e' && letter != 'E' && (letter != 'f' || whole))
+		return 0;
+	at += at < size && (text[at] == '-' || text[at] == '+');
+	if (!number_digit(text, size, at))
+		return 0;
+	at += digits_count(text + at, size - at);
+	return letter == 'f' && at < size && isalpha((unsigned char)text[at])
+		       ? 0
+		       : at - n;
+}
+
+static inline size_t read_pointed(const char *text, size_t size, char point,
+				  double *number)
 {
 	size_t sign = size && (*text == '-' || *text == '+'), n, whole;
-	bool commas;
 
 	n = sign < size && isalpha((unsigned char)text[sign])
 		    ? word_number(text + sign, size - sign, number)
@@ -124,20 +143,26 @@ size_t number_read(const char *text, size_t size, double *number)
 		*number = *text == '-' ? -*number : *number;
 		return sign + n;
 	}
-	n = whole = sign + count_whole(text + sign, size - sign, &commas);
-	if (n < size && text[n] == '.')
+	n = whole =
+		sign + (point == ',' ? digits_count(text + sign, size - sign)
+				     : count_whole(text + sign, size - sign));
+	if (n < size && text[n] == point)
 		n += 1 + digits_count(text + n + 1, size - n - 1);
 	if (n - whole < 2 && whole == sign)
 		return 0;
-	if (n < size && (text[n] == 'e' || text[n] == 'E')) {
-		size_t at = n + 1;
-
-		at += at < size && (text[at] == '-' || text[at] == '+');
-		if (number_digit(text, size, at))
-			n = at + digits_count(text + at, size - at);
-	}
+	n += exponent_size(text, size, n, n == whole);
 	if (n > NUMBER_MAX)
 		return 0;
-	*number = number_convert(text, n);
+	*number = number_convert(text, n, point);
 	return n;
+}
+
+size_t number_read(const char *text, size_t size, double *number)
+{
+	return read_pointed(text, size, '.', number);
+}
+
+size_t number_read_comma(const char *text, size_t size, double *number)
+{
+	return read_pointed(text, size, ',', number);
 }

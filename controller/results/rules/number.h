@@ -1,5 +1,5 @@
 /* number.h - reads a number as programs print it: "-2.31", "1.5e-04", "1,216",
- * ".5", "3.", "nan", "Infinity".
+ * ".5", "3.", "2.5f0", "nan", "Infinity".
  */
 #pragma once
 
@@ -12,6 +12,9 @@
  * that do not separate thousands are no part of it.
  */
 size_t number_read(const char *text, size_t size, double *number);
+
+/* The same of a number with a decimal comma: "0,531". */
+size_t number_read_comma(const char *text, size_t size, double *number);
 
 /* The digits at the start of the text. */
 size_t digits_count(const char *text, size_t size);
