@@ -191,7 +191,7 @@ const struct command command_validate = {
 	.help =
 		"quick measures all nodes side by side, pairs each node with "
 		  "others in at most five rounds, soak at full power, devices "
-		  "each accelerator, tools and network use well-kept tools, full "
+		  "and soak-devices each accelerator, tools and network use well-kept tools, full "
 		  "all pairs, too. SET is a sweep file with nodes: each or pairs. "
 		  "The exit status is 1 if a node, device or link is bad.",
 	.example = "regatta validate quick --drain",

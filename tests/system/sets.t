@@ -1,0 +1,56 @@
+#!/bin/bash
+# sets.t - the sets of validate say what they are, and what they run measures, here on the
+# processor in place of an accelerator.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+need jq "$REGATTA_BUILD/regatta"
+PYTHON=/usr/bin/python3
+export REGATTA_CONFIG=$BED/none
+
+for set in "$REGATTA_BUILD"/images/validation/*.yaml; do
+	nodes=$(sed -n 's/^nodes: *//p' "$set")
+	name=$(basename "$set" .yaml)
+	like "$nodes" '^(each|pairs)$' "$name measures each node or pairs"
+	ok 'finds "regatta validate $name" <"$set"' "and says how it is called"
+	ok 'finds "^\.It Cm $name$" <"$ROOT/controller/cli/regatta.1"' \
+		"as the manual does"
+done
+
+# program_of SET: the file that it gives the container
+program_of()
+{
+	awk '/^    text: \|/ { on = 1; next } /^[^ ]/ { on = 0 }
+		on { sub(/^      /, ""); print }' \
+		"$REGATTA_BUILD/images/validation/$1.yaml" >"$BED/$1.py"
+}
+
+if "$PYTHON" -c "import torch" 2>/dev/null; then
+	program_of devices && program_of soak-devices
+	run env SECONDS_EACH=0.05 "$PYTHON" "$BED/devices.py"
+	is "$rc $(sed -n 's/^\[measured\] //p' "$BED/out" |
+		jq '[.device0_fp32_tflops, .device0_copy_gb_per_s] | all(. > 0)')" \
+		"0 true" "devices measures a device"
+	run env SOAK_SECONDS=0.5 "$PYTHON" "$BED/soak-devices.py"
+	is "$rc $(sed -n 's/^\[measured\] //p' "$BED/out" |
+		jq '0 < .device0_slowest_bf16_tflops and
+			.device0_slowest_bf16_tflops <= .device0_bf16_tflops')" \
+		"0 true" "soak-devices tells the mean and the slowest tenth"
+	cat >"$BED/wrong.py" <<-END
+		import torch
+		right, calls = torch.mm, []
+		def mm(a, b):
+		    calls.append(1)
+		    product = right(a, b)
+		    if len(calls) == 3:
+		        product[7, 9] += 1
+		    return product
+		torch.mm = mm
+		exec(open("$BED/soak-devices.py").read())
+	END
+	run env SOAK_SECONDS=0.001 "$PYTHON" "$BED/wrong.py"
+	like "$rc $err" "^1 device 0 computed something else after 0 of 0 s" \
+		"a wrong bit is an error"
+else
+	ok true "what they run # SKIP no PyTorch"
+fi
+done_testing
