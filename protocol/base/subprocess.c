@@ -380,9 +380,8 @@ subprocess_run_child(const struct launch *start)
 	_exit(code);
 }
 
-static int subprocess_spawn(struct subprocess *tool,
-			    const struct subprocess_command *command,
-			    const struct launch *start, struct error *err)
+static int subprocess_spawn(struct subprocess *tool, const struct launch *start,
+			    struct error *err)
 {
 	pid_t pid;
 
@@ -479,7 +478,7 @@ static int subprocess_start(struct subprocess *tool,
 		*(i == OUT ? &out : &complaint) = ends[i][1];
 		fcntl(ends[i][0], F_SETFL, O_NONBLOCK);
 	}
-	return subprocess_spawn(tool, command,
+	return subprocess_spawn(tool,
 				&(struct launch){ .path = path,
 						  .argv = argv,
 						  .envp = envp,
