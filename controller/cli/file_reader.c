@@ -5,6 +5,7 @@
 #include "protocol/base/buffer.h"
 #include "protocol/base/error.h"
 #include "protocol/base/utf8.h"
+#include "protocol/blob/unpack.h"
 
 #include <archive.h>
 #include <errno.h>
@@ -256,53 +257,40 @@ static void file_reader_close(struct archive *archive)
 }
 OWNED_POINTER(struct archive, file_reader_close)
 
-/* gzip, xz, zstd, bzip2. */
-static bool is_compressed(const struct source *source)
+static int check_unpacked(struct archive *archive, const struct source *source,
+			  uint64_t bytes, struct error *err)
 {
-	static const struct {
-		const char *mark;
-		size_t size;
-	} marks[] = { { "\x1f\x8b", 2 },
-		      { "\xfd"
-			"7zXZ",
-			5 },
-		      { "\x28\xb5\x2f\xfd", 4 },
-		      { "BZh", 3 } };
+	struct error why;
 
-	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
-		if (source->size > marks[i].size &&
-		    !memcmp(source->piece, marks[i].mark, marks[i].size))
-			return true;
-	return false;
+	return unpack_check(archive, &unpack_text_bounds, bytes, &why) == 0
+		       ? 0
+		       : error_set(err, EINVAL,
+				   "%.120s: %s; unpack it first if you trust "
+				   "it",
+				   source->name, why.text);
 }
 
-void file_reader_filters(struct archive *archive)
+static int read_compressed(struct archive *archive, struct source *source,
+			   struct text_decoder *decoder, struct error *err)
 {
-	archive_read_support_filter_gzip(archive);
-	archive_read_support_filter_xz(archive);
-	archive_read_support_filter_zstd(archive);
-	archive_read_support_filter_bzip2(archive);
-}
-
-static int read_compressed(struct source *source, struct text_decoder *decoder,
-			   struct error *err)
-{
-	owned(file_reader_close) struct archive *archive = archive_read_new();
 	owned_free char *text = malloc(PIECE);
 	struct archive_entry *entry;
+	uint64_t bytes = 0;
 	la_ssize_t got = -1;
 
-	if (!archive || !text)
+	if (!text)
 		return error_nomem(err, source->name);
-	file_reader_filters(archive);
 	archive_read_support_format_raw(archive);
 	if (archive_read_open(archive, source, NULL, source_read, NULL) ==
 		    ARCHIVE_OK &&
 	    archive_read_next_header(archive, &entry) == ARCHIVE_OK)
-		while ((got = archive_read_data(archive, text, PIECE)) > 0)
-			if (text_decoder_feed(decoder, text, (size_t)got, err) <
-			    0)
+		while ((got = archive_read_data(archive, text, PIECE)) > 0) {
+			bytes += (uint64_t)got;
+			if (check_unpacked(archive, source, bytes, err) < 0 ||
+			    text_decoder_feed(decoder, text, (size_t)got, err) <
+				    0)
 				return -1;
+		}
 	if (got == 0 || source_error(source, err) < 0)
 		return got == 0 ? 0 : -1;
 	return error_set(err, EINVAL, "%.120s is compressed, but broken: %s",
@@ -325,6 +313,7 @@ int file_reader_read(const char *name, file_reader_fn *fn, void *arg,
 	bool is_stdin = !strcmp(name, "-");
 	owned_fd int file =
 		is_stdin ? -1 : open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	owned(file_reader_close) struct archive *archive = archive_read_new();
 	owned_free char *piece = malloc(PIECE);
 	struct source source = {
 		.name = is_stdin ? "standard input" : name,
@@ -338,14 +327,15 @@ int file_reader_read(const char *name, file_reader_fn *fn, void *arg,
 		.arg = arg,
 	};
 
-	if (!piece)
+	if (!archive || !piece)
 		return error_nomem(err, name);
 	if (source.file < 0)
 		return error_set(err, EINVAL, "%.120s: %s", name,
 				 strerror(errno));
 	source_fill(&source);
-	return is_compressed(&source) ? read_compressed(&source, &decoder, err)
-				      : read_plain(&source, &decoder, err);
+	return unpack_filter(archive, source.piece, source.size)
+		       ? read_compressed(archive, &source, &decoder, err)
+		       : read_plain(&source, &decoder, err);
 }
 
 int file_reader_keep(const void *piece, size_t size, void *arg,

@@ -1,6 +1,7 @@
 /* file_reader.h - reads a text file of any size in pieces.
  *
- * A file that gzip, xz, zstd or bzip2 has compressed is unpacked. Text in
+ * A file that gzip, xz, zstd or bzip2 has compressed is unpacked, within
+ * unpack_text_bounds. Text in
  * UTF-16 or UTF-32 with a mark, as PowerShell writes it, becomes UTF-8.
  */
 #pragma once
@@ -18,10 +19,6 @@ typedef int file_reader_fn(const void *piece, size_t size, void *arg,
  */
 int file_reader_read(const char *name, file_reader_fn *fn, void *arg,
 		     struct error *err);
-
-/* Let libarchive unpack these four, and run no other program for a file. */
-struct archive;
-void file_reader_filters(struct archive *archive);
 
 /* A file_reader_fn: appends to a struct buffer as much as its limit allows. */
 file_reader_fn file_reader_keep;

@@ -2,22 +2,25 @@
  */
 #include "controller/cli/imagefile.h"
 
-#include "controller/cli/file_reader.h"
 #include "controller/cli/imagelist.h"
 #include "protocol/base/digest.h"
+#include "protocol/blob/unpack.h"
 
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define PIECE (256 << 10)
 #define BLOBS "blobs/sha256/"
 
 struct image_file {
 	const char *path;
-	uint64_t size; /* of the file itself */
+	uint64_t size;  /* of the file itself */
+	uint64_t bytes; /* that came out of it in the first reading */
 	struct image_file_entries entries;
 	struct image_bundle bundle;
 	image_file_progress_fn *progress;
@@ -45,12 +48,17 @@ static int image_file_fail(struct image_file *file, struct error *err)
 
 static int open_reader(struct image_file *file, struct error *err)
 {
+	owned_fd int fd = open(file->path, O_RDONLY | O_CLOEXEC);
+	char head[UNPACK_HEAD_SIZE];
+	ssize_t got;
+
 	archive_read_free(file->in);
 	file->at = 0;
 	file->in = archive_read_new();
 	if (!file->in)
 		return error_nomem(err, "image file");
-	file_reader_filters(file->in);
+	if (fd >= 0 && (got = read(fd, head, sizeof(head))) > 0)
+		unpack_filter(file->in, head, (size_t)got);
 	if (archive_read_support_format_tar(file->in) != ARCHIVE_OK ||
 	    archive_read_open_filename(file->in, file->path, PIECE) !=
 		    ARCHIVE_OK)
@@ -102,6 +110,10 @@ static int image_file_read_entry(struct image_file *file,
 	while ((got = archive_read_data(file->in, file->piece, PIECE)) > 0) {
 		digest_add(&digest, file->piece, (size_t)got);
 		entry->bytes += (uint64_t)got;
+		file->bytes += (uint64_t)got;
+		if (unpack_check(file->in, &unpack_tar_bounds, file->bytes,
+				 err) < 0)
+			return error_prefix(err, "%s", file->path);
 		if (entry->bytes == (uint64_t)got)
 			small = *file->piece == '{' || *file->piece == '[';
 		small = small && buffer_append(&text, file->piece, (size_t)got,

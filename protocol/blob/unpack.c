@@ -16,13 +16,17 @@
 #include <sys/stat.h>
 
 #define PIECE (64 << 10)
-#define RATIO_FREE ((int64_t)16 << 20)
+const struct unpack_bounds unpack_tar_bounds = { 60 << 20, 1000,
+						 UINT64_C(1) << 40 };
+const struct unpack_bounds unpack_text_bounds = { 256 << 20, 100,
+						  UINT64_C(64) << 30 };
 
 struct unpacking {
 	struct archive *in;
 	int root;
 	const char *only;
-	struct unpack_limits limits;
+	struct unpack_bounds bounds;
+	uint64_t entries_max;
 	const struct unpack_owner *owner;
 	unpack_refused_fn *refused;
 	void *arg;
@@ -189,25 +193,55 @@ static int unpack_refuse_archive(struct unpacking *work)
 			 why ? why : "broken");
 }
 
+bool unpack_filter(struct archive *in, const void *head, size_t size)
+{
+	static const struct {
+		const char *mark;
+		size_t size;
+		int filter;
+	} marks[] = { { "\x1f\x8b", 2, ARCHIVE_FILTER_GZIP },
+		      { "\xfd"
+			"7zXZ",
+			5, ARCHIVE_FILTER_XZ },
+		      { "\x28\xb5\x2f\xfd", 4, ARCHIVE_FILTER_ZSTD },
+		      { "BZh", 3, ARCHIVE_FILTER_BZIP2 } };
+
+	/* Left to look for them, libarchive would unpack what comes out, too,
+	 * and see no end of what comes out of that.
+	 */
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+		if (size > marks[i].size &&
+		    !memcmp(head, marks[i].mark, marks[i].size))
+			return archive_read_append_filter(in,
+							  marks[i].filter) ==
+			       ARCHIVE_OK;
+	return false;
+}
+
+int unpack_check(struct archive *in, const struct unpack_bounds *bounds,
+		 uint64_t bytes, struct error *err)
+{
+	uint64_t from = (uint64_t)archive_filter_bytes(in, -1);
+
+	if (bytes > bounds->bytes)
+		return error_set(err, E2BIG,
+				 "more than %" PRIu64
+				 " unpacked bytes, which is the limit",
+				 bounds->bytes);
+	if (bytes > bounds->free && bytes / bounds->ratio > from)
+		return error_set(err, E2BIG,
+				 "%" PRIu64 " unpacked bytes from %" PRIu64
+				 "; expected at most %" PRIu64 " times as many",
+				 bytes, from, bounds->ratio);
+	return 0;
+}
+
 /* Count bytes that come out, and check the limits. */
 static int count_bytes(struct unpacking *work, uint64_t bytes)
 {
-	int64_t in = archive_filter_bytes(work->in, -1);
-
 	work->counts.bytes += bytes;
-	if (work->counts.bytes > work->limits.bytes)
-		return error_set(work->err, E2BIG,
-				 "more than %" PRIu64
-				 " unpacked bytes, which is "
-				 "the limit",
-				 work->limits.bytes);
-	if ((int64_t)work->counts.bytes > RATIO_FREE &&
-	    (int64_t)work->counts.bytes / UNPACK_RATIO_MAX > in)
-		return error_set(work->err, E2BIG,
-				 "%" PRIu64 " unpacked bytes from %" PRId64
-				 "; expected at most %d times as many",
-				 work->counts.bytes, in, UNPACK_RATIO_MAX);
-	return 0;
+	return unpack_check(work->in, &work->bounds, work->counts.bytes,
+			    work->err);
 }
 
 /* Extend the file: a hole at the end has no data. */
@@ -370,11 +404,11 @@ static int unpack_take_entry(struct unpacking *work,
 {
 	const char *path = archive_entry_pathname(entry);
 
-	if (++work->counts.entries > work->limits.entries)
+	if (++work->counts.entries > work->entries_max)
 		return error_set(work->err, E2BIG,
 				 "more than %" PRIu64
 				 " files, which is the limit",
-				 work->limits.entries);
+				 work->entries_max);
 	if (!unpack_path(path, work->path)) {
 		snprintf(work->path, sizeof(work->path), "%s",
 			 path ? path : "");
@@ -414,7 +448,9 @@ struct unpacking *unpacking_new(int fd, int dirfd,
 		return NULL;
 	work->root = dirfd;
 	work->file = -1;
-	work->limits = *limits;
+	work->bounds = unpack_tar_bounds;
+	work->bounds.bytes = limits->bytes;
+	work->entries_max = limits->entries;
 	work->owner = owner;
 	work->err = err;
 	work->in = archive_read_new();

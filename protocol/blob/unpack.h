@@ -19,10 +19,29 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define UNPACK_RATIO_MAX                                                       \
-	1000 /* bytes that come out for each that went in,                     \
-		after the first 16 MiB */
 #define UNPACK_DEPTH_MAX 128
+
+/* How much may come out of a file that others made: a few bytes can be a hole
+ * of exabytes, or such a text.
+ */
+struct unpack_bounds {
+	uint64_t free;  /* bytes, whatever went in */
+	uint64_t ratio; /* bytes for each that went in, after these */
+	uint64_t bytes; /* in all */
+};
+/* Of a tar file; of a text, whose every line is looked at. */
+extern const struct unpack_bounds unpack_tar_bounds, unpack_text_bounds;
+
+/* Call it for each piece; bytes: that came out so far. E2BIG: too many. */
+struct archive;
+int unpack_check(struct archive *in, const struct unpack_bounds *bounds,
+		 uint64_t bytes, struct error *err);
+
+/* Is a file that begins with head compressed by gzip, xz, zstd or bzip2? Then
+ * `in`, which is not open yet, unpacks that, once, and runs no other program.
+ */
+#define UNPACK_HEAD_SIZE 6
+bool unpack_filter(struct archive *in, const void *head, size_t size);
 
 /* What is the most that may come out; a hole counts as bytes. */
 struct unpack_limits {

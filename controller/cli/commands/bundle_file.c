@@ -46,8 +46,6 @@ int report_parse(const char *json, size_t size, const char *path,
 }
 
 #define PIECE (64 << 10)
-/* Bytes out before UNPACK_RATIO_MAX counts. */
-#define RATIO_FREE ((uint64_t)16 << 20)
 
 /* clang-format off */
 static const struct schema bundle_file_schema = SCHEMA(bundle_file,
@@ -155,15 +153,11 @@ static int reader_take(struct bundle_reader *reader, const char *path,
 	digest_init(&digest);
 	while ((got = archive_read_data(reader->in, reader->piece, PIECE)) >
 	       0) {
-		uint64_t in = (uint64_t)archive_filter_bytes(reader->in, -1);
-
 		*bytes += (uint64_t)got;
 		reader->bytes += (uint64_t)got;
-		if (reader->bytes > RATIO_FREE + in * UNPACK_RATIO_MAX)
-			return error_set(err, E2BIG,
-					 "more than %d bytes come out for each "
-					 "of the file, which is the limit",
-					 UNPACK_RATIO_MAX);
+		if (unpack_check(reader->in, &unpack_tar_bounds, reader->bytes,
+				 err) < 0)
+			return -1;
 		digest_add(&digest, reader->piece, (size_t)got);
 		if ((keep && buffer_append(keep, reader->piece, (size_t)got,
 					   err) < 0) ||
@@ -235,7 +229,7 @@ static int reader_take_all(struct bundle_reader *reader, const char *path,
 	reader->in = archive_read_new();
 	if (!reader->in)
 		return error_nomem(err, "bundle");
-	archive_read_support_filter_zstd(reader->in);
+	archive_read_append_filter(reader->in, ARCHIVE_FILTER_ZSTD);
 	archive_read_support_format_tar(reader->in);
 	if (archive_read_open_filename(reader->in, path, PIECE) != ARCHIVE_OK)
 		return bundle_broken(reader, err);
