@@ -255,6 +255,22 @@ static void cause_drop_effect(struct causes *causes,
 	}
 }
 
+/* Its name or its number. */
+static void cause_take_signal(struct cause *cause,
+			      const struct failure_hit *hit)
+{
+	int64_t number = hit_number(hit, GROUP_SIGNAL, 0);
+	const char *name = number ? causes_signal_name(number)
+				  : hit->groups[GROUP_SIGNAL].text;
+	size_t size = number ? strlen(name) : hit->groups[GROUP_SIGNAL].size;
+
+	if (!name) {
+		name = hit->meaning->signal;
+		size = strlen(name);
+	}
+	snprintf(cause->signal, sizeof(cause->signal), "%.*s", (int)size, name);
+}
+
 static int take_cause(struct causes *causes, const struct failure_hit *hit,
 		      const struct clean *line)
 {
@@ -299,13 +315,7 @@ static int take_cause(struct causes *causes, const struct failure_hit *hit,
 	if (host)
 		snprintf(cause->host, sizeof(cause->host), "%.*s",
 			 (int)host_size, host);
-	if (hit->groups[GROUP_SIGNAL].text)
-		snprintf(cause->signal, sizeof(cause->signal), "%.*s",
-			 (int)hit->groups[GROUP_SIGNAL].size,
-			 hit->groups[GROUP_SIGNAL].text);
-	else
-		snprintf(cause->signal, sizeof(cause->signal), "%s",
-			 hit->meaning->signal);
+	cause_take_signal(cause, hit);
 	if (hit->meaning->ends && !causes_before(causes, hit->meaning->order))
 		causes->ended = true;
 	/* "RuntimeError:" and the text in the next line. */
@@ -568,11 +578,17 @@ static int take_quote(struct causes *causes, const struct clean *line,
 	return known || !reach ? 0 : take_reported(causes, &quote, end);
 }
 
-/* Is the line a part of a traceback? Paddle's summary ends one, too. */
+/* Is the line a part of a traceback? Paddle's summary ends one, too, and
+ * TensorFlow's says at which node it was.
+ */
 static bool frames(struct causes *causes, const struct clean *line)
 {
 	if (line_has_text(causes, line, "Traceback (most recent call last)") ||
-	    line_has_text(causes, line, "Error Message Summary:")) {
+	    line_has_text(causes, line, "Error Message Summary:") ||
+	    line_has_text(causes, line, "Detected at node") ||
+	    (causes->frame &&
+	     causes->number - causes->frame <= TRACEBACK_REACH &&
+	     line_has_text(causes, line, "Node: '"))) {
 		causes->frame = causes->number;
 		return true;
 	}

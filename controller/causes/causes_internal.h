@@ -49,5 +49,8 @@ struct causes {
 	bool ended;       /* later errors follow from an intended end */
 };
 
+/* "SIGKILL" for 9; "": unknown. */
+const char *causes_signal_name(int64_t number);
+
 /* Is there a cause of a lower order already? */
 bool causes_before(const struct causes *causes, uint32_t order);

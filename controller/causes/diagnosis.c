@@ -24,17 +24,20 @@ static const struct {
 };
 #define SIGNALS (sizeof(signals) / sizeof(signals[0]))
 
-/* Shells report signal 9 as 137, Python as -9. */
-static const char *signal_of_code(int32_t code)
+const char *causes_signal_name(int64_t number)
 {
-	int32_t number = code < 0 ? -code : code - 128;
-
-	if (code == END_CODE_UNKNOWN || (code >= 0 && code < 129))
-		return "";
 	for (size_t i = 0; i < SIGNALS; i++)
 		if (signals[i].number == number)
 			return signals[i].name;
 	return "";
+}
+
+/* Shells report signal 9 as 137, Python as -9. */
+static const char *signal_of_code(int32_t code)
+{
+	if (code == END_CODE_UNKNOWN || (code >= 0 && code < 129))
+		return "";
+	return causes_signal_name(code < 0 ? -code : code - 128);
 }
 
 static int32_t code_of_signal(const char *name)

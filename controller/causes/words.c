@@ -355,7 +355,7 @@ static enum causes_class class_of_points(const int points[CAUSE_CLASSES])
 	enum causes_class best = CAUSE_ERROR;
 
 	for (enum causes_class c = CAUSE_ERROR; c < CAUSE_CLASSES; c++)
-		if (points[c] >= CLASS_POINTS && points[c] > points[best])
+		if (points[c] >= CLASS_POINTS && points[c] >= points[best])
 			best = c;
 	return best;
 }

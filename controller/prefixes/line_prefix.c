@@ -430,8 +430,8 @@ static const char *const actors[] = { "(A) ", NULL };
 /* srun --label; the numbered lines of notebooks. */
 static const char *const numbered[] = { "BR: ", "N.Ns\tN\t", NULL };
 
-/* pdsh */
-static const char *const hosts[] = { "H: !", NULL };
+/* A launcher's streams; pdsh */
+static const char *const hosts[] = { "stdout: ", "stderr: ", "H: !", NULL };
 
 /* Does the text fit "0000-00-00", where 0 stands for a digit? */
 static bool digits_fit(const char *text, size_t size, const char *form)

@@ -115,6 +115,53 @@ static const struct {
 	  "on\nsignal 9 (Killed).\n"
 	  "horovod.common.exceptions.HorovodInternalError: pear failed\n",
 	  "signal", 5, 2, "signal 9 (Killed)." },
+	{ "a signal that Open MPI's process tells of itself",
+	  "sweep 31 pear = 68\n[birch7:44] *** Process received signal ***\n"
+	  "[birch7:44] Signal: Segmentation fault (11)\n"
+	  "[birch7:44] *** End of error message ***\n"
+	  "mpirun noticed that process rank 9 with PID 44 on node birch7 exited "
+	  "on signal 11 (Segmentation fault).\n",
+	  "signal", 9, 3, "[birch7:44] Signal: Segmentation fault (11)" },
+	{ "an operation whose failure stands above its exception",
+	  "2026-01-02 03:04:05.1: W fjord/op_kernel.cc:18] OP_REQUIRES failed at "
+	  "pear_op.cc:9 : INVALID_ARGUMENT: 3 pears, wanted 4\n"
+	  TRACEBACK "fjord.errors_impl.InvalidArgumentError: Graph execution "
+	  "error:\n\nDetected at node pear/Fill defined at (most recent call "
+	  "last):\n  File \"fit.py\", line 10, in <module>\n",
+	  "error", -1, 1,
+	  "2026-01-02 03:04:05.1: W fjord/op_kernel.cc:18] OP_REQUIRES failed at "
+	  "pear_op.cc:9 : INVALID_ARGUMENT: 3 pears, wanted 4" },
+	{ "an operation that came to the end of its data",
+	  "2026-01-02 03:04:05.1: W fjord/op_kernel.cc:18] OP_REQUIRES failed at "
+	  "pear_op.cc:9 : OUT_OF_RANGE: End of sequence\n", NULL, -1, -1, NULL },
+	{ "an operation whose failure stands below its node",
+	  "fjord.InvalidArgumentError: Graph execution error:\n\n"
+	  "Detected at node 'pear/Fill' defined at (most recent call last):\n"
+	  "    File \"fit.py\", line 10, in <module>\n      fit(pears)\n"
+	  "Node: 'pear/Fill'\nthe basket has 3 pears, wanted 4\n"
+	  "\t [[{{node pear/Fill}}]]\n",
+	  "error", -1, 7, "the basket has 3 pears, wanted 4" },
+	{ "a node that is no part of a traceback",
+	  "Node: 'birch7'\nthe basket of pears stands ready\n", NULL, -1, -1,
+	  NULL },
+	{ "an allocation that is no failure",
+	  "W allocator.cc:24] Allocator (GPU_0) ran out of memory trying to "
+	  "allocate 3GiB. This is not a failure, it may be slow.\n",
+	  NULL, -1, -1, NULL },
+	{ "a ring that one breaks as another is silent",
+	  "step 9 loss 2\nrank 1: rank 5 has been silent for 60 s, breaking the "
+	  "ring\nrank 2: ring broken by rank 1\nrank 3: ring broken by rank 2\n",
+	  "communication", -1, 2,
+	  "rank 1: rank 5 has been silent for 60 s, breaking the ring" },
+	{ "what a launcher quotes of a stream",
+	  "stderr: " TRACEBACK "stderr: KeyError: 'pear'\n",
+	  "error", -1, 4, "KeyError: 'pear'" },
+	{ "words of two classes: the one that says more",
+	  "[ERROR] (7,pear):2026 [op.cc:9][Init][PearConfig]hcclInitRoot "
+	  "failed.\n",
+	  "communication", -1, 1,
+	  "[ERROR] (7,pear):2026 [op.cc:9][Init][PearConfig]hcclInitRoot "
+	  "failed." },
 	{ "a pod that had to go",
 	  "pod/pear-2: Preempted by pod 5b1a on node fjord\n"
 	  "[pod/pear-1/train] [Rank 9] Watchdog caught collective operation "
@@ -785,6 +832,9 @@ static void check_ends(void)
 		"srun: error: oak4: task 5: Exited with exit code 1\n";
 	static const char caught[] =
 		TRACEBACK "KeyError: 'pear'\nINFO built it anew\n";
+	static const char noticed[] =
+		"mpirun noticed that process rank 3 with PID 0 on node birch "
+		"exited on signal 9 (Killed).\n";
 	cJSON *got = diagnose(text, strlen(text), 9, false);
 
 	is(text_of(got, "host"), "oak3", "the host of the rank");
@@ -794,6 +844,10 @@ static void check_ends(void)
 	got = diagnose("fit.sh: line 4: 77 Bus error    python3 x.py\n", 45, 45,
 		       false);
 	is(text_of(got, "signal"), "SIGBUS", "a shell tells of a signal");
+	cJSON_Delete(got);
+	got = diagnose(noticed, strlen(noticed), 99, false);
+	is(text_of(got, "signal"), "SIGKILL", "a launcher, by its number");
+	ok(cJSON_IsNull(get(got, "exit_code")), "which is no exit code");
 	cJSON_Delete(got);
 	got = diagnose(caught, strlen(caught), 99, true);
 	is(text_of(got, "line"), "KeyError: 'pear'",
