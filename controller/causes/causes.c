@@ -2,15 +2,11 @@
 #include "controller/causes/causes_internal.h"
 
 #include "controller/causes/words.h"
-#include "protocol/base/utf8.h"
 
 #include <string.h>
 
-#define TRACEBACK_REACH 8 /* lines between a frame and its exception */
-#define RAISED_REACH 4    /* lines that an exception may have */
-#define SPEAKER_REACH 60  /* lines between a rank's name and its exception */
-#define HEAD_MAX 160      /* bytes before "Traceback" in its line */
-#define BURST_GAP 20      /* neutral lines that part bursts of errors */
+#define SPEAKER_REACH 60 /* lines between a rank's name and its exception */
+#define BURST_GAP 20     /* neutral lines that part bursts of errors */
 #define FAULT_TIERS 4
 #define FAULT_CERTAIN 5 /* of a line that tells of a failure */
 #define NOISE_TIMES 2   /* that an error was survived: it ends nothing */
@@ -22,10 +18,10 @@ static void causes_forget(struct causes *causes)
 	causes->count = 0;
 	causes->worst_order = 0;
 	causes->unfinished = NULL;
-	causes->frame = causes->raised = 0;
+	traceback_forget(&causes->traceback);
 	causes->progress = causes->alive = causes->gave_up = 0;
 	causes->grown = 0;
-	causes->aside = causes->first_cause = 0;
+	causes->first_cause = 0;
 	causes->ended = false;
 	process_ends_init(&causes->ends);
 }
@@ -37,101 +33,17 @@ void causes_free(struct causes *causes)
 	causes_forget(causes);
 	buffer_clear(&causes->partial);
 	buffer_clear(&causes->before);
-	buffer_clear(&causes->head);
+	traceback_clear(&causes->traceback);
 	prefixes_free(causes->prefixes);
 	free(causes);
 }
 
-/* Remove colours and other terminal escapes in place. */
-static size_t without_escapes(char *text, size_t size)
-{
-	size_t to = 0, plain = 0;
-
-	while (plain < size && (unsigned char)text[plain] >= ' ')
-		plain++;
-	to = plain;
-	for (size_t i = plain; i < size; i++) {
-		if (text[i] != '\033') {
-			if ((unsigned char)text[i] >= ' ' || text[i] == '\t')
-				text[to++] = text[i];
-			continue;
-		}
-		if (i + 1 < size && text[i + 1] == '[')
-			for (i += 2;
-			     i < size && (text[i] < '@' || text[i] > '~');)
-				i++;
-	}
-	while (to && (text[to - 1] == ' ' || text[to - 1] == '\t'))
-		to--;
-	return to;
-}
-
-/* A line without its prefixes. */
-struct clean {
-	const char *text;
-	size_t size;
-	int64_t rank;
-	const char *host;
-	size_t host_size;
-};
-
 static bool causes_find_hit(struct causes *causes, enum failure_kind kind,
-			    const struct clean *line, struct failure_hit *hit)
+			    const struct cause_line *line,
+			    struct failure_hit *hit)
 {
-	return failure_patterns_find(causes->patterns, kind, &causes->pairs,
+	return failure_patterns_find(causes->patterns, kind, &line->pairs,
 				     line->text, line->size, false, hit);
-}
-
-/* Only a line with the first and the last pair of the text is searched. */
-static bool line_has_text(const struct causes *causes, const struct clean *line,
-			  const char *text)
-{
-	size_t size = strlen(text);
-	const uint16_t ends[] = { (uint16_t)line_pair(text),
-				  (uint16_t)line_pair(text + size - 2) };
-
-	return line_pairs_have(&causes->pairs, ends, 2) &&
-	       memmem(line->text, line->size, text, size);
-}
-
-static bool indented(const struct clean *line)
-{
-	/* The bar stands before the frames of a group of exceptions. */
-	return line->size &&
-	       (*line->text == ' ' || *line->text == '\t' ||
-		(line->size > 2 && !memcmp(line->text, "|  ", 3)));
-}
-
-/* A copy of the line for quotes, valid UTF-8; NULL: no memory. */
-static char *quoted(const char *text, size_t size)
-{
-	size_t to = 0;
-	char *line;
-
-	while (size && (*text == ' ' || *text == '\t')) {
-		text++;
-		size--;
-	}
-	line = malloc(CAUSE_LINE_MAX + 4);
-	if (!line)
-		return NULL;
-	while (size) {
-		size_t step = (unsigned char)*text < 0x80
-				      ? 1
-				      : utf8_character(text, size, NULL);
-
-		if (to + (step ? step : 1) > CAUSE_LINE_MAX)
-			break;
-		if (step > 1)
-			memcpy(line + to, text, step);
-		else
-			line[to] = !step ? '?' : *text == '\t' ? ' ' : *text;
-		to += step ? step : 1;
-		text += step ? step : 1;
-		size -= step ? step : 1;
-	}
-	line[to] = '\0';
-	return line;
 }
 
 /* The last cause of the highest order. */
@@ -173,7 +85,7 @@ static struct cause *cause_place(struct causes *causes, uint32_t order)
 
 static int64_t causes_find_rank(const struct causes *causes,
 				const struct failure_hit *hit,
-				const struct clean *line)
+				const struct cause_line *line)
 {
 	int64_t rank = hit_number(hit, GROUP_RANK, END_UNKNOWN);
 
@@ -191,15 +103,14 @@ static int64_t causes_find_rank(const struct causes *causes,
  */
 static enum causes_class cause_class(struct causes *causes,
 				     const struct failure_hit *hit,
-				     const struct clean *line)
+				     const struct cause_line *line)
 {
 	const struct failure_meaning *meaning = hit->meaning;
 	struct failure_hit traced;
 
 	if (meaning->exception &&
-	    failure_patterns_find(causes->patterns, FAILURE_CAUSE,
-				  &causes->pairs, line->text, line->size, true,
-				  &traced))
+	    failure_patterns_find(causes->patterns, FAILURE_CAUSE, &line->pairs,
+				  line->text, line->size, true, &traced))
 		meaning = traced.meaning;
 	if (!meaning->read)
 		return meaning->class;
@@ -218,7 +129,7 @@ static int cause_quote_before(struct causes *causes, struct cause *cause)
 	    failure_patterns_find(causes->patterns, FAILURE_PROGRESS, NULL,
 				  before->data, before->size, false, &hit))
 		return 0;
-	text = quoted(before->data, before->size);
+	text = cause_line_quoted(before->data, before->size);
 	if (!text)
 		return -1;
 	free(cause->line);
@@ -272,9 +183,9 @@ static void cause_take_signal(struct cause *cause,
 }
 
 static int take_cause(struct causes *causes, const struct failure_hit *hit,
-		      const struct clean *line)
+		      const struct cause_line *line)
 {
-	char *text = quoted(line->text, line->size);
+	char *text = cause_line_quoted(line->text, line->size);
 	struct cause *cause;
 	const char *host = hit->groups[GROUP_HOST].text;
 	size_t host_size = hit->groups[GROUP_HOST].size;
@@ -346,52 +257,14 @@ static bool teardown_follows(const struct causes *causes,
 /* The text of a program's help, up to the next line that begins in column 0,
  * but for the titles of its parts.
  */
-static bool causes_in_help(struct causes *causes, const struct clean *line)
+static bool causes_in_help(struct causes *causes, const struct cause_line *line)
 {
 	if (line->size > 6 && !memcmp(line->text, "usage:", 6))
 		causes->help = true;
-	else if (causes->help && !indented(line) &&
+	else if (causes->help && !cause_line_indented(line) &&
 		 line->text[line->size - 1] != ':')
 		causes->help = false;
 	return causes->help;
-}
-
-/* An exception may have no type name: then the first line after the frames is
- * used.
- */
-static bool untyped(const struct causes *causes, const struct clean *line,
-		    struct failure_hit *hit)
-{
-	static const struct failure_meaning meaning = {
-		.class = CAUSE_ERROR,
-		.order = 39,
-		.traceback = true,
-		.read = true,
-	};
-
-	if (!causes->frame || causes->number != causes->frame + 1 ||
-	    (causes->raised &&
-	     causes->number - causes->raised <= RAISED_REACH) ||
-	    line->size < 8)
-		return false;
-	*hit = (struct failure_hit){ .meaning = &meaning };
-	return true;
-}
-
-static bool line_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-/* A sum of all but the numbers, which tells lines of a kind. */
-static uint64_t line_shape(const struct clean *line)
-{
-	uint64_t sum = 1;
-
-	for (size_t i = 0; i < line->size; i++)
-		if (!line_digit(line->text[i]))
-			sum = sum * 31 + (unsigned char)line->text[i];
-	return sum;
 }
 
 /* Did the program go on after such an error before? */
@@ -432,7 +305,8 @@ static const struct failure_meaning *meaning_of_words(int fault, bool ends,
 }
 
 /* What no pattern knows is read by its words. */
-static int causes_read_line(struct causes *causes, const struct clean *line)
+static int causes_read_line(struct causes *causes,
+			    const struct cause_line *line)
 {
 	struct failure_hit hit = { 0 };
 	uint64_t shape;
@@ -452,7 +326,7 @@ static int causes_read_line(struct causes *causes, const struct clean *line)
 		return 0;
 	}
 	causes->plain = hit.meaning->soft;
-	shape = line_shape(line);
+	shape = cause_line_shape(line);
 	if (causes_is_noise(causes, shape))
 		return 0;
 	if (take_cause(causes, &hit, line) < 0)
@@ -465,60 +339,18 @@ static int causes_read_line(struct causes *causes, const struct clean *line)
 	return 0;
 }
 
-/* "ERROR [core] ", "rank 3 | ": a level, or a number and a mark. */
-static bool head_is_logged(const char *head, size_t size)
-{
-	bool number = false;
-
-	for (size_t i = 0; i < size; i++)
-		number |= line_digit(head[i]);
-	return memmem(head, size, "ERROR", 5) ||
-	       memmem(head, size, "CRITICAL", 8) ||
-	       (number && size > 1 && strchr("|:>])-", head[size - 2]));
-}
-
-/* Loggers write their head before each line of a traceback, too. */
-static int causes_cut_head(struct causes *causes, struct clean *line)
-{
-	static const char words[] = "Traceback (most recent call last)";
-	const char *at = line_has_text(causes, line, words)
-				 ? memmem(line->text, line->size, words,
-					  sizeof(words) - 1)
-				 : NULL;
-	size_t size = at ? (size_t)(at - line->text) : 0;
-	const char *head;
-
-	if (size && size <= HEAD_MAX && !indented(line) && at[-1] == ' ' &&
-	    head_is_logged(line->text, size)) {
-		causes->head.size = 0;
-		if (buffer_append(&causes->head, line->text, size, NULL) < 0)
-			return -1;
-	}
-	head = causes->head.data;
-	size = causes->head.size;
-	if (!size || line->size <= size)
-		return 0;
-	for (size_t i = 0; i < size; i++)
-		if (head[i] != line->text[i] &&
-		    (!line_digit(head[i]) || !line_digit(line->text[i])))
-			return 0;
-	line->text += size;
-	line->size -= size;
-	line_pairs_read(&causes->pairs, line->text, line->size);
-	return 0;
-}
-
 /* The text of an exception is in the line after its type. */
-static int finish_cause(struct causes *causes, const struct clean *line)
+static int finish_cause(struct causes *causes, const struct cause_line *line)
 {
 	struct cause *cause = causes->unfinished;
 	char *text;
 
 	causes->unfinished = NULL;
-	if (indented(line) || line->text[0] == '-' || line->text[0] == '=' ||
-	    line_has_text(causes, line, "Traceback (most recent call last)"))
+	if (cause_line_indented(line) || line->text[0] == '-' ||
+	    line->text[0] == '=' ||
+	    cause_line_has(line, "Traceback (most recent call last)"))
 		return 0;
-	text = quoted(line->text, line->size);
+	text = cause_line_quoted(line->text, line->size);
 	if (!text)
 		return -1;
 	free(cause->line);
@@ -529,13 +361,13 @@ static int finish_cause(struct causes *causes, const struct clean *line)
 }
 
 /* An exception that only the launcher's report has. */
-static int take_reported(struct causes *causes, const struct clean *line,
+static int take_reported(struct causes *causes, const struct cause_line *line,
 			 const struct process_end *end)
 {
 	struct failure_hit hit;
 
 	if (!failure_patterns_find(causes->patterns, FAILURE_CAUSE,
-				   &causes->pairs, line->text, line->size, true,
+				   &line->pairs, line->text, line->size, true,
 				   &hit) ||
 	    !hit.meaning->traceback)
 		return 0;
@@ -552,17 +384,20 @@ static int take_reported(struct causes *causes, const struct clean *line,
 /* torchrun quotes the exception of each process, indented by two spaces. Of
  * processes that failed within one second it calls any the first.
  */
-static int take_quote(struct causes *causes, const struct clean *line,
+static int take_quote(struct causes *causes, const struct cause_line *line,
 		      bool reach)
 {
 	const struct process_ends *ends = &causes->ends;
-	struct clean quote = { .text = line->text + 2, .size = line->size - 2 };
+	struct cause_line quote = *line;
 	const struct process_end *end;
 	bool known = false;
 
 	if (!ends->count || line->size < 3 ||
 	    memcmp(line->text, "  ", 2) != 0 || line->text[2] == ' ')
 		return 0;
+	quote.text += 2;
+	quote.size -= 2;
+	quote.host = NULL;
 	end = &ends->entries[ends->count - 1];
 	for (size_t i = 0; i < causes->count; i++) {
 		struct cause *cause = &causes->all[i];
@@ -578,30 +413,7 @@ static int take_quote(struct causes *causes, const struct clean *line,
 	return known || !reach ? 0 : take_reported(causes, &quote, end);
 }
 
-/* Is the line a part of a traceback? Paddle's summary ends one, too, and
- * TensorFlow's says at which node it was.
- */
-static bool frames(struct causes *causes, const struct clean *line)
-{
-	if (line_has_text(causes, line, "Traceback (most recent call last)") ||
-	    line_has_text(causes, line, "Error Message Summary:") ||
-	    line_has_text(causes, line, "Detected at node") ||
-	    (causes->frame &&
-	     causes->number - causes->frame <= TRACEBACK_REACH &&
-	     line_has_text(causes, line, "Node: '"))) {
-		causes->frame = causes->number;
-		return true;
-	}
-	if (!indented(line))
-		return false;
-	if (line_has_text(causes, line, "  File \"") ||
-	    (causes->frame > causes->raised &&
-	     causes->number - causes->frame <= TRACEBACK_REACH))
-		causes->frame = causes->number;
-	return true;
-}
-
-static void take_fact(struct causes *causes, const struct clean *line)
+static void take_fact(struct causes *causes, const struct cause_line *line)
 {
 	struct failure_hit hit;
 	int64_t speaker;
@@ -620,27 +432,8 @@ static void take_fact(struct causes *causes, const struct clean *line)
 	process_ends_take(&causes->ends, &hit);
 }
 
-/* Python prints what it cannot raise: a destructor's exception, or that of a
- * message for the log. Its traceback ends nothing.
- */
-static bool causes_set_aside(struct causes *causes, const struct clean *line,
-			     bool inside, bool ends)
-{
-	if (line_has_text(causes, line, "Exception ignored in") ||
-	    line_has_text(causes, line, "--- Logging error ---")) {
-		causes->aside = causes->number;
-		return true;
-	}
-	if (!causes->aside || inside)
-		return causes->aside;
-	/* Its last line, or what follows no traceback. */
-	ends = ends && causes->frame > causes->aside;
-	causes->aside = 0;
-	return ends;
-}
-
 /* Do the larger numbers only count processes or devices? */
-static bool causes_counts_ranks(struct causes *causes, const struct clean *line)
+static bool line_counts_ranks(const struct cause_line *line)
 {
 	static const char *const names[] = { "rank", "Rank",  "node", "Node",
 					     "work", "Work",  "proc", "Proc",
@@ -649,7 +442,7 @@ static bool causes_counts_ranks(struct causes *causes, const struct clean *line)
 					     "host", "hard" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (line_has_text(causes, line, names[i]))
+		if (cause_line_has(line, names[i]))
 			return true;
 	return false;
 }
@@ -657,14 +450,14 @@ static bool causes_counts_ranks(struct causes *causes, const struct clean *line)
 /* Count a line that is a sign of life. Progress before the first cause does not
  * count; a bar is drawn once more at its end.
  */
-static bool causes_goes_on(struct causes *causes, const struct clean *line)
+static bool causes_goes_on(struct causes *causes, const struct cause_line *line)
 {
-	bool bar = line_has_text(causes, line, "%|");
+	bool bar = cause_line_has(line, "%|");
 	struct failure_hit hit;
 	uint64_t since = 0;
 	uint64_t times = repeated_lines_take(&causes->repeated, causes->number,
 					     line->text, line->size, &since);
-	bool grown = times && !bar && !causes_counts_ranks(causes, line);
+	bool grown = times && !bar && !line_counts_ranks(line);
 
 	causes->repeats = times != 0;
 	if (!causes->count && !causes->gave_up)
@@ -681,7 +474,7 @@ static bool causes_goes_on(struct causes *causes, const struct clean *line)
 }
 
 /* An exception that tells of a peer comes after those of the peer itself. */
-static void hit_read_peer(struct causes *causes, const struct clean *line,
+static void hit_read_peer(struct causes *causes, const struct cause_line *line,
 			  struct failure_hit *hit)
 {
 	static const struct failure_meaning peer = {
@@ -696,17 +489,23 @@ static void hit_read_peer(struct causes *causes, const struct clean *line,
 		hit->meaning = &peer;
 }
 
-static int causes_take_line(struct causes *causes, struct clean *line)
+static int causes_take_line(struct causes *causes, struct cause_line *line)
 {
-	bool reach = causes->frame &&
-		     causes->number - causes->frame <= TRACEBACK_REACH;
+	/* An exception without a type name. */
+	static const struct failure_meaning untyped = {
+		.class = CAUSE_ERROR,
+		.order = 39,
+		.traceback = true,
+		.read = true,
+	};
+	struct traceback *traceback = &causes->traceback;
+	bool reach = traceback_reaches(traceback, line), inside;
 	struct failure_hit hit;
-	bool inside;
 
 	if (!line->size)
 		return 0;
-	line_pairs_read(&causes->pairs, line->text, line->size);
-	if (causes_cut_head(causes, line) < 0)
+	line_pairs_read(&line->pairs, line->text, line->size);
+	if (traceback_cut_head(traceback, line) < 0)
 		return -1;
 	if (causes_in_help(causes, line))
 		return 0;
@@ -715,19 +514,19 @@ static int causes_take_line(struct causes *causes, struct clean *line)
 		return -1;
 	if (causes->unfinished && finish_cause(causes, line) < 0)
 		return -1;
-	inside = frames(causes, line);
-	if (causes_set_aside(causes, line, inside, reach))
+	inside = traceback_takes(traceback, line);
+	if (traceback_sets_aside(traceback, line, inside, reach))
 		return 0;
 	if (causes_find_hit(causes, FAILURE_IGNORE, line, &hit))
 		return 0;
 	/* The source line of a frame is no message. */
-	if (inside && reach && line_has_text(causes, line, "raise "))
+	if (inside && reach && cause_line_has(line, "raise "))
 		return 0;
-	if (failure_patterns_find(causes->patterns, FAILURE_CAUSE,
-				  &causes->pairs, line->text, line->size,
-				  reach && !inside, &hit)) {
+	if (failure_patterns_find(causes->patterns, FAILURE_CAUSE, &line->pairs,
+				  line->text, line->size, reach && !inside,
+				  &hit)) {
 		if (reach && !inside)
-			causes->raised = causes->number;
+			traceback->raised = line->number;
 		if (hit.meaning->traceback && hit.meaning->read)
 			hit_read_peer(causes, line, &hit);
 		return causes->ended || teardown_follows(causes, &hit)
@@ -735,14 +534,14 @@ static int causes_take_line(struct causes *causes, struct clean *line)
 			       : take_cause(causes, &hit, line);
 	}
 	/* A line of the traceback itself. */
-	if (causes->frame == causes->number || causes_goes_on(causes, line) ||
-	    inside)
+	if (traceback->frame == line->number || causes_goes_on(causes, line) ||
+	    inside || causes->ended)
 		return 0;
-	if (!causes->ended && untyped(causes, line, &hit))
+	if (traceback_lacks_type(traceback, line)) {
+		hit = (struct failure_hit){ .meaning = &untyped };
 		return take_cause(causes, &hit, line);
-	return causes->ended || causes->repeats
-		       ? 0
-		       : causes_read_line(causes, line);
+	}
+	return causes->repeats ? 0 : causes_read_line(causes, line);
 }
 
 /* Keep the line that was read for the next one. */
@@ -761,7 +560,7 @@ static void causes_keep_before(struct causes *causes, size_t size)
 /* Read the line that ends here. */
 static int causes_end_line(struct causes *causes, bool newline)
 {
-	struct clean line = {
+	struct cause_line line = {
 		.text = causes->partial.data,
 		.rank = causes->origin.rank,
 		.host = causes->origin.host,
@@ -770,11 +569,11 @@ static int causes_end_line(struct causes *causes, bool newline)
 	bool column;
 	int rc = 0;
 
-	causes->number += causes->begun;
+	line.number = causes->number += causes->begun;
 	if (causes->partial.size) {
-		line.size = without_escapes(causes->partial.data,
-					    causes->partial.size);
-		column = line.size && !indented(&line);
+		line.size = cause_line_plain(causes->partial.data,
+					     causes->partial.size);
+		column = line.size && !cause_line_indented(&line);
 		rc = causes_take_line(causes, &line);
 		if (column)
 			causes->column = causes->number;
@@ -848,7 +647,7 @@ struct causes *causes_new(struct failure_patterns *patterns, struct error *err)
 	causes->origin.rank = END_UNKNOWN;
 	buffer_init(&causes->partial, FAILURE_LINE_MAX);
 	buffer_init(&causes->before, FAILURE_LINE_MAX);
-	buffer_init(&causes->head, HEAD_MAX);
+	traceback_init(&causes->traceback);
 	process_ends_init(&causes->ends);
 	causes->prefixes = prefixes_new(causes_take_run, causes, err);
 	return causes->prefixes ? take(causes) : NULL;

@@ -7,12 +7,12 @@
  */
 #pragma once
 
+#include "controller/causes/cause_line.h"
 #include "controller/causes/process_ends.h"
 
 #include <cjson/cJSON.h>
 
 #define CAUSES_MAX 256
-#define CAUSE_LINE_MAX 1024 /* bytes of a line that is quoted */
 #define CAUSES_OTHERS_MAX 8 /* further causes of a diagnosis */
 
 struct causes;

@@ -3,6 +3,7 @@
 
 #include "controller/causes/causes.h"
 #include "controller/causes/repeated_lines.h"
+#include "controller/causes/traceback.h"
 #include "controller/prefixes/prefixes.h"
 #include "protocol/base/buffer.h"
 
@@ -26,7 +27,6 @@ struct causes {
 	size_t count;
 	uint32_t worst_order; /* none of all has a higher one */
 	struct process_ends ends;
-	struct line_pairs pairs; /* of the line that is read */
 	struct repeated_lines repeated;
 	uint64_t first_cause; /* its line */
 	uint64_t progress;    /* lines of it since the first cause */
@@ -35,11 +35,8 @@ struct causes {
 	uint64_t neutral;     /* lines that say nothing of failures */
 	uint64_t burst;       /* of errors that were read by their words */
 	uint64_t burst_neutral; /* neutral at its last line */
-	struct buffer head; /* before each line of the traceback; empty: none */
-	uint64_t aside; /* the line that calls the next traceback harmless; 0 */
+	struct traceback traceback;
 	uint64_t column;          /* the last line that is not indented */
-	uint64_t frame;           /* the last line with a frame; 0: none */
-	uint64_t raised;          /* the last line with an exception; 0: none */
 	int64_t speaker;          /* the rank named last as the source, or -1 */
 	uint64_t spoken;          /* the line that named it */
 	struct cause *unfinished; /* its text is in the next line; or NULL */
