@@ -24,6 +24,61 @@ program_of()
 		"$REGATTA_BUILD/images/validation/$1.yaml" >"$BED/$1.py"
 }
 
+# fake TOOL CODE: a vendor's tool that prints its input
+fake()
+{
+	cat >"$BED/bin/$1.said" &&
+		printf '#!/bin/sh\ncat "%s"\nexit %d\n' "$BED/bin/$1.said" "$2" \
+			>"$BED/bin/$1" && chmod +x "$BED/bin/$1"
+}
+
+# What the vendors' tools say, in words of our own between their marks.
+mkdir -p "$BED/bin"
+program_of vendor
+vendor()
+{
+	run env PATH="$BED/bin:/usr/bin:/bin" LEVEL=1 sh "$BED/vendor.py"
+}
+vendor
+is "$rc $err" "1 error: the image has none of dcgmi, agfhc, rvs, ascend-dmi" \
+	"an image without a tool is told"
+fake dcgmi 0 <<'END'
+| hardware test one        | Pass                                           |
+| hardware test two        | Skip - All                                     |
+END
+vendor
+like "$rc $out" "^0 (.|
+)*dcgmi finds nothing$" "a tool that finds nothing is good"
+fake dcgmi 226 <<'END'
+| hardware test one        | Pass - GPUs: 0                                 |
+|                          | Fail - GPU: 3                                  |
+END
+vendor
+is "$rc $err" "1 error: dcgmi: Fail - GPU: 3" "what it finds is the reason"
+rm "$BED/bin/dcgmi"
+fake rvs 0 <<'END'
+[RESULT] [  1.5] [some-action] some 4099 pass: TRUE
+[RESULT] [  2.5] [some-action] some 8195 pass: FALSE
+END
+vendor
+is "$rc $err" "1 error: rvs: [RESULT] [ 2.5] [some-action] some 8195 pass: FALSE" \
+	"also where the exit code is 0"
+rm "$BED/bin/rvs"
+fake agfhc 1 </dev/null
+vendor
+is "$rc $err" "1 error: agfhc: exit code 1" "and where there is nothing but that"
+rm "$BED/bin/agfhc"
+fake ascend-dmi 0 <<'END'
+  one:
+      PASS
+  two:
+      FAIL
+      *** Device 4: something is odd.
+END
+vendor
+is "$rc $err" "1 error: ascend-dmi: FAIL;*** Device 4: something is odd." \
+	"with the device"
+
 if "$PYTHON" -c "import torch" 2>/dev/null; then
 	program_of devices && program_of soak-devices
 	run env SECONDS_EACH=0.05 "$PYTHON" "$BED/devices.py"

@@ -417,8 +417,9 @@ static int set_find(struct validation *of, const char *word, struct error *err)
 	if (length >= (int)sizeof(of->file) || stat(of->file, &st))
 		return error_set(err, ENOENT,
 				 "'%.80s' is not valid here; expected quick, "
-				 "pairs, soak, devices, soak-devices, tools, "
-				 "network, full, or the file of a set (no "
+				 "pairs, soak, devices, soak-devices, vendor, "
+				 "tools, network, full, or the file of a set "
+				 "(no "
 				 "%.100s)",
 				 word, of->file);
 	return 0;
