@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 need jq "$REGATTA_BUILD/regatta"
 PYTHON=/usr/bin/python3
-export REGATTA_CONFIG=$BED/none
+export REGATTA_CONFIG=$BED/none REGATTA_IMAGES=$REGATTA_BUILD/images
 
 for set in "$REGATTA_BUILD"/images/validation/*.yaml; do
 	nodes=$(sed -n 's/^nodes: *//p' "$set")
@@ -14,6 +14,8 @@ for set in "$REGATTA_BUILD"/images/validation/*.yaml; do
 	ok 'finds "regatta validate $name" <"$set"' "and says how it is called"
 	ok 'finds "^\.It Cm $name$" <"$ROOT/controller/cli/regatta.1"' \
 		"as the manual does"
+	run regatta plan "$set" --set nodes=1 --set vendor=nvidia
+	is "$rc" 0 "it is a sweep without a fault"
 done
 
 # program_of SET: the file that it gives the container
