@@ -148,7 +148,7 @@ static void image_ensure_tell(struct ensure *ensure, bool urgent)
 
 /* The record of images. */
 
-static int note_coming(struct ensure *ensure, enum image_origin origin,
+static int note_coming(struct ensure *ensure, const char *origin,
 		       struct error *err)
 {
 	struct image_usage *usage = ensure->images->services.usage;
@@ -370,7 +370,8 @@ static bool is_proven(const struct ensure *ensure, const struct image *image)
 	       (ensure->fetched && !ensure->build) ||
 	       reference_digest_is(ensure->reference, digest) ||
 	       strings_has(&ensure->images->confirmed, digest) ||
-	       image_usage_pulled(services->usage, image->id);
+	       !strcmp(image_usage_origin(services->usage, image->id),
+		       IMAGE_PULLED);
 }
 
 static void registry_told(void *arg, const struct error *err,
@@ -398,7 +399,7 @@ static bool ask_registry(struct ensure *ensure, const struct image *image)
 
 	if (ensure->told || ensure->local || ensure->build ||
 	    is_id(ensure->target) ||
-	    image_usage_brought(images->services.usage, image->id) ||
+	    *image_usage_origin(images->services.usage, image->id) ||
 	    strings_has(&images->asked, image_digest(image)))
 		return false;
 	snprintf(ensure->digest, sizeof(ensure->digest), "%s",

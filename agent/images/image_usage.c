@@ -49,19 +49,6 @@ struct image_usage {
 	sd_event_source *timer;
 };
 
-/* "pulled" ...; NULL: foreign */
-static const char *image_origin_name(enum image_origin origin)
-{
-	static const char *const names[] = {
-		[IMAGE_FOREIGN] = NULL,
-		[IMAGE_PULLED] = "pulled",
-		[IMAGE_BUILT] = "built",
-		[IMAGE_LOADED] = "loaded",
-	};
-
-	return names[origin];
-}
-
 /* The file. */
 
 static int write_file(const struct image_usage *usage, struct error *err)
@@ -210,14 +197,14 @@ static struct item *image_usage_append(struct image_usage *usage,
 }
 
 int image_usage_coming(struct image_usage *usage, const char *reference,
-		       enum image_origin origin, struct error *err)
+		       const char *origin, struct error *err)
 {
 	char name[REFERENCE_LISTED_SIZE];
 
 	if (find_coming(usage, reference))
 		return 0;
 	full_name(reference, name);
-	if (!image_usage_append(usage, name, NULL, image_origin_name(origin)))
+	if (!image_usage_append(usage, name, NULL, origin))
 		return error_nomem(err, "image");
 	if (write_file(usage, err) == 0)
 		return 0;
@@ -268,18 +255,11 @@ const char *image_usage_id(const struct image_usage *usage,
 	return NULL;
 }
 
-bool image_usage_pulled(const struct image_usage *usage, const char *id)
+const char *image_usage_origin(const struct image_usage *usage, const char *id)
 {
 	const struct item *item = find_id(usage, id);
 
-	return item && !strcmp(item->origin, image_origin_name(IMAGE_PULLED));
-}
-
-bool image_usage_brought(const struct image_usage *usage, const char *id)
-{
-	const struct item *item = find_id(usage, id);
-
-	return item && *item->origin;
+	return item ? item->origin : "";
 }
 
 void image_usage_used(struct image_usage *usage, const char *reference,
@@ -311,8 +291,7 @@ void image_usage_tell(struct image_usage *usage, struct image_info *image)
 		free(image->origin);
 		image->origin = strdup(item->origin);
 	}
-	if (!strcmp(item->origin, image_origin_name(IMAGE_LOADED)) &&
-	    !image->config)
+	if (!strcmp(item->origin, IMAGE_LOADED) && !image->config)
 		image->config = strdup(item->reference);
 	image->used_ms = item->used_ms;
 }

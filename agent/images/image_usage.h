@@ -16,12 +16,10 @@
 
 #define IMAGE_USAGE_ITEMS_MAX 4096 /* those unused longest are forgotten */
 
-enum image_origin {
-	IMAGE_FOREIGN,
-	IMAGE_PULLED,
-	IMAGE_BUILT,
-	IMAGE_LOADED,
-};
+/* How Regatta brought an image. */
+#define IMAGE_PULLED "pulled"
+#define IMAGE_BUILT "built"
+#define IMAGE_LOADED "loaded"
 
 struct image_usage;
 
@@ -35,7 +33,7 @@ OWNED_POINTER(struct image_usage, image_usage_free)
  * not ask, because the image would not be known as ours.
  */
 int image_usage_coming(struct image_usage *usage, const char *reference,
-		       enum image_origin origin, struct error *err);
+		       const char *origin, struct error *err);
 
 /* The image could not be had: remove the entry. */
 void image_usage_failed(struct image_usage *usage, const char *reference);
@@ -50,11 +48,8 @@ void image_usage_came(struct image_usage *usage, const char *reference,
 const char *image_usage_id(const struct image_usage *usage,
 			   const char *reference);
 
-/* Did Regatta pull the image with that id? */
-bool image_usage_pulled(const struct image_usage *usage, const char *id);
-
-/* Did Regatta pull, build or load it? */
-bool image_usage_brought(const struct image_usage *usage, const char *id);
+/* How did Regatta bring the image with that id? "": it did not. Borrowed. */
+const char *image_usage_origin(const struct image_usage *usage, const char *id);
 
 /* A job uses the image with that id (sha256:...), which it requested by this
  * reference. An entered image is known by its id from now on.
