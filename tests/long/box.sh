@@ -10,7 +10,8 @@
 #	root_of FILE PACKAGES	a tar of a clean Debian, made when it is missing,
 #				with systemd, what our packages depend on, and
 #				more packages, separated by commas
-#	debian_root FILE PACKAGES	the same without what ours depend on
+#	debian_root FILE PACKAGES [SUITE]	the same without what ours depend on,
+#				of this machine's suite or that
 #	ubuntu_root FILE PACKAGES	that of Ubuntu 22.04; skips the test where
 #				Ubuntu's archive is out of reach
 #	boxes_up FILE		the engine, with that root as image
@@ -73,13 +74,14 @@ root_make() # FILE PACKAGES SUITE SOURCE... (- is standard input)
 
 debian_root()
 {
-	local sources=(/etc/apt/sources.list.d/*.sources /etc/apt/sources.list)
+	local sources=(/etc/apt/sources.list.d/*.sources /etc/apt/sources.list) own
 
 	[[ ! -s $1 ]] || return 0
 	mkdir -p "$(dirname "$1")"
 	# shellcheck disable=SC1091
-	root_make "$1" "$2" "$(. /etc/os-release && echo "$VERSION_CODENAME")" - \
-		< <(cat "${sources[@]}" 2>/dev/null)
+	own=$(. /etc/os-release && echo "$VERSION_CODENAME")
+	root_make "$1" "$2" "${3:-$own}" - \
+		< <(cat "${sources[@]}" 2>/dev/null | sed "s/\\<$own\\>/${3:-$own}/g")
 }
 
 root_of()

@@ -1,6 +1,7 @@
 #!/bin/bash
 # tarball.t - what `make tarball` makes runs from a folder that nodes share, on
-# a clean Debian and a clean Ubuntu 22.04, as an ordinary user.
+# a clean Debian, of this machine and 13, and a clean Ubuntu 22.04, as an
+# ordinary user.
 #
 # build/tarball-roots keeps the systems for the next time.
 if ((EUID == 0)) && [[ ! ${TARBALL_ALONE-} ]]; then
@@ -42,6 +43,7 @@ is "$(find "$shared/regatta/lib/regatta/libraries" -type f | wc -l)" \
 	"and its libraries, not links"
 
 must debian_root "$kept/debian.tar" ''
+must debian_root "$kept/trixie.tar" '' trixie
 must ubuntu_root "$kept/ubuntu.tar" ''
 must engine_up one
 must tool_image one
@@ -69,7 +71,7 @@ in_root()
 		sh -c 'cd "$0" && exec "$@"' "$shared/home" "$@"
 }
 
-for name in debian ubuntu; do
+for name in debian trixie ubuntu; do
 	mkdir "$BED/$name"
 	must tar -C "$BED/$name" -xf "$kept/$name.tar"
 	must mkdir -p "$BED/$name$shared"
