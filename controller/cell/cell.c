@@ -152,6 +152,10 @@ static int vendor_image(struct cells *cells, const struct value *const *values,
 	*image = NULL;
 	if (!vendor || !vendor->images)
 		return 0;
+	/* "pytorch_2.6" is the framework pytorch, but with another image. */
+	*image = value_get(vendor->images, value_text(values[KEY_FRAMEWORK]));
+	if (*image)
+		return 0;
 	for (size_t i = 0; i < count; i++)
 		if (images[i].vendor == vendor &&
 		    images[i].framework == framework) {

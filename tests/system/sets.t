@@ -18,6 +18,11 @@ for set in "$REGATTA_BUILD"/images/validation/*.yaml; do
 	is "$rc" 0 "it is a sweep without a fault"
 done
 
+run regatta plan "$REGATTA_BUILD/images/validation/devices.yaml" --set nodes=1 \
+	--set vendor=nvidia --set framework=pytorch_2.6 --format json
+like "$out" '"image": *"nvcr.io/nvidia/pytorch:25.01-py3"' \
+	"a version of the framework has its own image"
+
 # program_of SET: the file that it gives the container
 program_of()
 {
