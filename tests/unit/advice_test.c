@@ -16,7 +16,7 @@ static void advises(enum failure failure, const char *text, const char *what)
 
 int main(void)
 {
-	tap_begin(10);
+	tap_begin(13);
 	advises(FAILURE_IMAGE, NULL, "check the name");
 	advises(FAILURE_IMAGE, "n1: image x:1: engine: manifest unknown",
 		"check the name");
@@ -36,5 +36,13 @@ int main(void)
 		"load one image on all nodes");
 	advises(FAILURE_PREFLIGHT, "image x is in no registry and not on this",
 		"load one image on all nodes");
+	advises(FAILURE_EXIT, "RuntimeError: received 0 items of ancdata",
+		"ulimits: {nofile: 1048576}");
+	advises(FAILURE_EXIT, "OSError: [Errno 24] Too many open files",
+		"ulimits: {nofile: 1048576}");
+	advises(FAILURE_EXIT,
+		"mkdir: cannot create directory '/root/.cache': Permission "
+		"denied",
+		"policy needs the line `capabilities: [DAC_OVERRIDE]`");
 	return tap_done();
 }
