@@ -37,6 +37,7 @@ struct count {
 	const char *name;
 	pid_t pid;
 	uint64_t most;
+	char *const *volumes;
 	uint64_t own_bytes, out_bytes, files;
 	dev_t root, out; /* of the layer; of the spool */
 	struct count_mount *mounts;
@@ -132,6 +133,22 @@ static char *layer_path(const char *options)
 	return strndup(at, strcspn(at, ",\n"));
 }
 
+/* By the last two names of its folder, of which one is an id. */
+static bool root_is_volume(const struct count *count, const char *root)
+{
+	for (char *const *volume = count->volumes; *volume; volume++) {
+		const char *end = strrchr(*volume, '/');
+		size_t size, all = strlen(root);
+
+		while (end && end > *volume && *--end != '/')
+			;
+		size = end ? strlen(end) : 0;
+		if (size && all >= size && !strcmp(root + all - size, end))
+			return true;
+	}
+	return false;
+}
+
 static void mount_add(struct count *count, int id, const char *root,
 		      const char *point, const char *rest)
 {
@@ -143,7 +160,8 @@ static void mount_add(struct count *count, int id, const char *root,
 	*grown = (struct count_mount){ .id = id, .point = strdup(point) };
 	if (!strcmp(point, "/") && !count->layer)
 		count->layer = layer_path(rest);
-	if (!strcmp(point, "/") || text_ends(root, count->name, "work"))
+	if (!strcmp(point, "/") || text_ends(root, count->name, "work") ||
+	    root_is_volume(count, root))
 		grown->place = PLACE_OWN;
 	else if (text_ends(root, count->name, "out"))
 		grown->place = PLACE_OUT;
@@ -343,11 +361,13 @@ static void count_nameless(struct count *count)
 			return;
 }
 
-int count_main(const char *folder, const char *pid, const char *most)
+int count_main(const char *folder, const char *pid, const char *most,
+	       char *const *volumes)
 {
 	struct count count = { .folder = folder,
 			       .pid = (pid_t)strtol(pid, NULL, 10),
-			       .most = strtoull(most, NULL, 10) };
+			       .most = strtoull(most, NULL, 10),
+			       .volumes = volumes };
 	struct rlimit limit;
 	uint64_t ignored = 0;
 	struct stat st;
@@ -362,6 +382,8 @@ int count_main(const char *folder, const char *pid, const char *most)
 		count.out = st.st_dev;
 	snprintf(path, sizeof(path), "%s/work", folder);
 	count_tree(&count, AT_FDCWD, path, 0, &count.own_bytes);
+	for (; *volumes; volumes++)
+		count_tree(&count, AT_FDCWD, *volumes, 0, &count.own_bytes);
 	if (count.pid > 0) {
 		mounts_read(&count);
 		if (count.layer)

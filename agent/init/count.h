@@ -1,13 +1,14 @@
 /* count.h - counts what a task keeps on the disks of its node.
  *
  * Run by the agent on the host, with its rights, as `regatta-init count FOLDER
- * PID MOST`. FOLDER: of the task in the spool. PID: process 1 of its container;
- * 0: not known. It prints a line, "OWN FILES OUT":
+ * PID MOST [VOLUME...]`. FOLDER: of the task in the spool. PID: process 1 of
+ * its container; 0: not known. VOLUME: a folder that the engine made for a
+ * VOLUME line of its image. It prints a line, "OWN FILES OUT":
  *
- *	OWN	bytes of its code tree, FOLDER/work, and of files without a name
- *		there and in the container's own layer
- *	FILES	files and folders of the code tree and of the layer, and files
- *		without a name; more than MOST ends the count
+ *	OWN	bytes of its code tree, FOLDER/work, of its volumes, and of
+ *		files without a name there and in the container's own layer
+ *	FILES	files and folders of the code tree, of volumes and of the layer,
+ *		and files without a name; more than MOST ends the count
  *	OUT	bytes of files without a name in its output, FOLDER/out
  *
  * A file without a name (O_TMPFILE, or removed while it is open) lasts as long
@@ -21,5 +22,6 @@
 
 #define COUNT_DEPTH_MAX 256 /* deeper folders are more than MOST */
 
-/* The exit code. */
-int count_main(const char *folder, const char *pid, const char *most);
+/* volumes: ends with NULL. The exit code. */
+int count_main(const char *folder, const char *pid, const char *most,
+	       char *const *volumes);

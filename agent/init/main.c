@@ -678,8 +678,8 @@ int main(int argc, char **argv)
 		return pack_main(argc, argv);
 	if (argc == 3 && !strcmp(argv[1], INIT_EMPTY))
 		return init_empty(argv[2]);
-	if (argc == 5 && !strcmp(argv[1], INIT_COUNT))
-		return count_main(argv[2], argv[3], argv[4]);
+	if (argc >= 5 && !strcmp(argv[1], INIT_COUNT))
+		return count_main(argv[2], argv[3], argv[4], argv + 5);
 	if (argc == 3 && !strcmp(argv[1], INIT_INSTALL))
 		return init_install(argv[2]);
 	if (argc > 2 && !strcmp(argv[1], INIT_RUN))

@@ -90,6 +90,14 @@ static bool container_is_own(const struct foreign_mounts *mounts,
 	return false;
 }
 
+/* .../volumes/ID/_data */
+static bool path_is_volume(const char *path)
+{
+	const char *id = path_id(path, "/volumes/");
+
+	return id && !strcmp(id + ID_DIGITS, "/_data");
+}
+
 /* What an engine keeps for one container: files as /etc/hosts, the memory of
  * /dev/shm, the volumes of an image. Nobody but root makes these folders.
  */
@@ -98,8 +106,7 @@ static bool path_is_engines(const struct foreign_mounts *mounts,
 {
 	const char *id = path_container(path);
 
-	return id ? container_is_own(mounts, id)
-		  : path_id(path, "/volumes/") != NULL;
+	return id ? container_is_own(mounts, id) : path_is_volume(path);
 }
 
 /* Fresh file systems of the kernel, and those that show the same everywhere. */

@@ -8,8 +8,12 @@
  * its driver may be a path that an image chose. So each other mount has to be
  * of a path that the vendor's profile, a CDI description of that vendor, which
  * also says whether it is writable, or the policy names. Of the files that an
- * engine keeps for containers these are the container's own; of volumes any,
- * whose names do not tell.
+ * engine keeps for containers these are the container's own. A volume is one
+ * that the engine made for a VOLUME line of the image, fresh, with the image's
+ * own files, and removes with the container: a request names none, and whose it
+ * is its name does not tell. It takes nothing from the node but room, which
+ * write_watch.h counts; it may hide a mount of the request from the image's own
+ * programs, and nothing of Regatta's (release_check.h).
  */
 #pragma once
 

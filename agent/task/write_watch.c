@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define CALL_MS 600000
 #define SHARE 50 /* pause between two counts, in lengths of the last one */
@@ -23,6 +24,7 @@ struct write_watch {
 	sd_event_source *counts, *output; /* timers of the next looks */
 	struct engine_call *call;
 	struct subprocess *child; /* regatta-init count */
+	struct strings volumes;   /* folders of the engine, as it last said */
 	uint64_t own_bytes;       /* by the last count, as the next */
 	uint64_t nameless_bytes;  /* of the output */
 	int64_t asked_ms;
@@ -76,6 +78,19 @@ static void disk_complain(struct write_watch *watch, const struct error *err)
 	watch->complained = err != NULL;
 }
 
+/* Folders that are made for this container, and go with it. */
+static void volumes_note(struct strings *volumes, const cJSON *answer)
+{
+	const cJSON *mount;
+
+	strings_clear(volumes);
+	cJSON_ArrayForEach(mount, json_get(answer, "Mounts"))
+		if (!strcmp(json_get_text_or_empty(mount, "Type"), "volume"))
+			strings_add(volumes,
+				    json_get_text_or_empty(mount, "Source"),
+				    NULL);
+}
+
 static void layer_counted(void *arg, const struct error *err, cJSON *answer)
 {
 	struct write_watch *watch = arg;
@@ -83,6 +98,8 @@ static void layer_counted(void *arg, const struct error *err, cJSON *answer)
 
 	watch->call = NULL;
 	disk_complain(watch, err);
+	if (!err)
+		volumes_note(&watch->volumes, answer);
 	disk_judge(watch, watch->own_bytes +
 				  (cJSON_IsNumber(size) && size->valuedouble > 0
 					   ? (uint64_t)size->valuedouble
@@ -120,6 +137,22 @@ static void write_counted(void *arg, const struct error *err,
 		count_later(watch, NULL);
 }
 
+static int count_argv(const struct write_watch *watch, const char *folder,
+		      const char *process, const char *files,
+		      struct strings *argv, struct error *err)
+{
+	const char *const words[] = { watch->config.init_program, INIT_COUNT,
+				      folder, process, files };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strings_add(argv, words[i], err) < 0)
+			return -1;
+	for (size_t i = 0; i < watch->volumes.count; i++)
+		if (strings_add(argv, watch->volumes.items[i], err) < 0)
+			return -1;
+	return 0;
+}
+
 /* A task may have as many files as it likes: not in our loop. */
 static int write_count(sd_event_source *source, uint64_t usec, void *arg)
 {
@@ -128,9 +161,7 @@ static int write_count(sd_event_source *source, uint64_t usec, void *arg)
 	uint64_t most = write_rules(watch)->limits.files;
 	pid_t pid = spool_holder(config->spool, config->id);
 	char folder[PATH_MAX], process[24], files[24];
-	char *items[] = { (char *)config->init_program, (char *)INIT_COUNT,
-			  folder, process, files };
-	const struct strings argv = { .items = items, .count = 5 };
+	owned(strings_clear) struct strings argv = { 0 };
 	const struct subprocess_command command = {
 		.argv = &argv,
 		.timeout_ms = CALL_MS,
@@ -143,8 +174,11 @@ static int write_count(sd_event_source *source, uint64_t usec, void *arg)
 	*strrchr(folder, '/') = 0;
 	snprintf(process, sizeof(process), "%d", pid > 0 ? (int)pid : 0);
 	snprintf(files, sizeof(files), "%" PRIu64, most ? most : UINT64_MAX);
-	watch->child = subprocess_run(config->loop, &command, write_counted,
-				      watch, &err);
+	watch->child =
+		count_argv(watch, folder, process, files, &argv, &err) < 0
+			? NULL
+			: subprocess_run(config->loop, &command, write_counted,
+					 watch, &err);
 	if (!watch->child) {
 		disk_complain(watch, &err);
 		count_later(watch, NULL);
@@ -205,5 +239,6 @@ void write_watch_free(struct write_watch *watch)
 	loop_source_free(&watch->output);
 	engine_call_cancel(watch->call);
 	subprocess_cancel(watch->child);
+	strings_clear(&watch->volumes);
 	free(watch);
 }

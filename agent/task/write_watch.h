@@ -1,13 +1,14 @@
 /* write_watch.h - limits what a container writes to its own disk and to its
  * folder on the host.
  *
- * Its own disk is the writable layer above its image, and its code tree.
- * Mounts, volumes, /dev/shm and output do not count. Engines can limit the
+ * Its own disk is the writable layer above its image, the volumes that the
+ * engine makes for VOLUME lines of the image, and its code tree. Mounts,
+ * /dev/shm and output do not count. Engines can limit the
  * layer only on few file systems, so this module asks the engine for its size,
- * and `regatta-init count` (agent/init/count.h) for that of the tree and of
- * files without a name, and for the number of files. They walk all files, so
- * they are asked every two seconds, or less often, so that it takes at most a
- * fiftieth of the time.
+ * and `regatta-init count` (agent/init/count.h) for that of the tree, of
+ * volumes and of files without a name, and for the number of files. They walk
+ * all files, so they are asked every two seconds, or less often, so that it
+ * takes at most a fiftieth of the time.
  *
  * regatta-init bounds the output that it keeps, but the command may make other
  * files in the folder. So all bytes on disk and all names in it count, every

@@ -40,6 +40,19 @@ for how in tmpfile removed mapped thread; do
 		"$how in its code tree" "workspace=$BED/code" \
 		nameless /workspace 100 "$how" , sleep 600
 done
+# An engine makes a folder for each VOLUME line, outside of the layer.
+mkdir "$BED/image"
+cp "$REGATTA_BUILD/lab/tool" "$BED/image/tool"
+tar -C "$BED/image" --owner=0 --group=0 -c . | dk e1 import \
+	--change "VOLUME /volume" - test/volume:1 >/dev/null
+plain=$TOOL_IMAGE TOOL_IMAGE=test/volume:1
+ends volume-tmpfile 'limits.disk: the container wrote [0-9]+ MiB' \
+	"tmpfile in a volume of its image" nameless /volume 100 tmpfile , sleep 600
+ends volume 'limits.disk: the container wrote [0-9]+ MiB' \
+	"a file in a volume of its image" into /volume/file , print 100000000 , sleep 600
+ends volume-files 'limits.files: the task made more than 3000 files' \
+	"files in a volume of its image" files /volume 3500 , sleep 600
+TOOL_IMAGE=$plain
 ends tree 'limits.files: the task made more than 3000 files' \
 	"files in its code tree" "workspace=$BED/code" \
 	files /workspace 3500 , sleep 600

@@ -21,7 +21,12 @@ must cluster_up 2
 attempts=0
 shm=/dev/shm/${BED##*/}
 # shellcheck disable=SC2154
-trap 'rm -f "$shm"; umount -q "$BED/ro/sub" || :; bed_exit' EXIT
+own_end()
+{
+	rm -f "$shm"
+	umount -q "$BED/ro/sub" || :
+}
+trap 'bed_exit own_end' EXIT
 
 # image NAME [--change LINE]...: from $BED/image, for both engines
 image()

@@ -41,7 +41,7 @@ done
 # The nodes' folder for temporary files is everybody's.
 mkdir -m 1777 "$BED/tmp"
 must slurm_up a1 a2
-trap 'slurm_down; bed_exit' EXIT
+trap 'bed_exit slurm_down' EXIT
 
 # submit USER FOLDER WORDS...: the number of the job in $job
 submit()

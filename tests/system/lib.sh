@@ -886,10 +886,12 @@ bed_down()
 	return 1
 }
 
-bed_exit()
+# With a command of the test's own, to end what this library does not know.
+bed_exit() # [COMMAND...]
 {
 	local code=$?
 
+	"$@"
 	trap '' INT TERM HUP
 	trap - EXIT
 	if [[ -e $BED ]]; then

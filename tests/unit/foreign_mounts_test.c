@@ -145,6 +145,10 @@ static const struct {
 	{ { 1, 88, "8:2", "/sets/a", "/sets", "xfs", "", false },
 	  false,
 	  "and writable" },
+	{ { 1, 88, "8:1", "/var/lib/docker/volumes/" ID "/other", "/volume",
+	    "ext4", "", false },
+	  false,
+	  "what lies beside a volume" },
 };
 
 static int foreign_judge(const struct policy *policy, const char *ipc,
