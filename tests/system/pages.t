@@ -96,6 +96,9 @@ while read -r file; do
 	[[ -f $ROOT/$file ]] || missing+="$file "
 done < <(grep -oE 'tests/[a-z]+/[a-z0-9_-]+\.[ct]' "$ROOT/SECURITY.md")
 is "$missing" "" "SECURITY.md names tests that there are"
+is "$(cd "$ROOT" && for file in tests/attack/*.t; do
+	grep -qF "$file" SECURITY.md || echo "$file"
+done)" "" "it names each test of an attack"
 rows=$(grep -E '^\| \*\*' "$ROOT/SECURITY.md")
 ok '(($(wc -l <<<"$rows") >= 10))' "it has a row for each party"
 is "$(grep -vF '`tests/' <<<"$rows")" "" "each row names its tests"
