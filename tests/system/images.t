@@ -78,7 +78,7 @@ must nodes_up 1 20
 
 # How far it is, how fast, and how long it takes, for all and for each layer;
 # and that nothing comes, when nothing does.
-must proxy_up slow "$open" slow 4000000
+must proxy_up slow "$open" slow 1500000
 must submit_image seen "$PROXY/large:1"
 ok 'wait_for "[[ \$(job_get $JOB .progress.eta_seconds) == [1-9]* ]]" 20' \
 	"of an image on its way it is known how long it takes"
