@@ -143,7 +143,7 @@ must run_tool sub "$BED/ro /ro ro" , touch /ro/sub/x
 ((++attempts))
 must wait_sweep "$SWEEP" 90
 like "$(job_get "$JOB" .text)" \
-	"$BED/ro/sub is mounted below|exited with code 2$" \
+	"$BED/ro/sub is mounted below|cannot make file: /ro/sub/x" \
 	"below a read-only mount: $(job_get "$JOB" .text)"
 is "$(ls "$BED/ro/sub")" "" "nothing was written there"
 
