@@ -123,9 +123,9 @@ must cli cancel "$sweep"
 must wait_job "$active" cancelled 30
 
 # Files whose figures would fill the memory of the controller.
-words=(into /log1 , steps 65001 0)
+words=(into /log1 ',' steps 65001 0)
 for i in {2..12}; do
-	words+=(, into "/log$i" , steps 65000 0)
+	words+=(',' into "/log$i" ',' steps 65000 0)
 done
 must submit_tool figures 'log=auto' 'follow=["/log*"]' "${words[@]}"
 must wait_job "$JOB" completed 300

@@ -31,14 +31,15 @@ with gzip.open(bed + "/empty.gz", "wb", 6) as out: # nothing comes out of that
 info = tarfile.TarInfo("manifest.json")
 info.size = SIZE * MIB
 zstd(bed + "/entry.tar.zst", [info.tobuf()] + [bytes(MIB)] * (SIZE + 1))
-# A hole of an exabyte needs no compression.
+# A hole of an exabyte before its last bytes needs no compression.
 info = tarfile.TarInfo("manifest.json")
 info.pax_headers = { "GNU.sparse.major": "1", "GNU.sparse.minor": "0",
     "GNU.sparse.name": "manifest.json", "GNU.sparse.realsize": str(1 << 60) }
-info.size = 512
+info.size = 1024
 with open(bed + "/hole.tar", "wb") as out:
     out.write(info.tobuf(tarfile.PAX_FORMAT))
-    out.write(b"1\n%d\n0\n".ljust(512, b"\0") % (1 << 60) + bytes(10240))
+    out.write((b"1\n%d\n512\n" % ((1 << 60) - 512)).ljust(512, b"\0"))
+    out.write(bytes(10240))
 END
 
 # refused FILE TEXT WORD...

@@ -886,11 +886,13 @@ bed_down()
 	return 1
 }
 
-# With a command of the test's own, to end what this library does not know.
+# With a command of the test's own, to end what this library does not know; it
+# sees the exit code.
 bed_exit() # [COMMAND...]
 {
 	local code=$?
 
+	(exit "$code")
 	"$@"
 	trap '' INT TERM HUP
 	trap - EXIT
