@@ -284,34 +284,6 @@ static bool causes_is_noise(const struct causes *causes, uint64_t shape)
 		__VA_ARGS__                                                    \
 	}
 
-/* What is told of a device explains what follows from it, and an exception that
- * tells of a peer comes after those of the peer itself. NULL: neither.
- */
-static const struct failure_meaning *meaning_of_class(enum causes_class class,
-						      bool traceback)
-{
-	static const struct failure_meaning hardware = {
-		.class = CAUSE_HARDWARE,
-		.order = 11,
-	};
-	static const struct failure_meaning memory = {
-		.class = CAUSE_DEVICE_OOM,
-		.order = 21,
-	};
-	static const struct failure_meaning peer = {
-		.class = CAUSE_COMMUNICATION,
-		.order = 51,
-		.traceback = true,
-		.blameless = true,
-		.read = true,
-	};
-
-	return class == CAUSE_HARDWARE                     ? &hardware
-	       : class == CAUSE_DEVICE_OOM                 ? &memory
-	       : class == CAUSE_COMMUNICATION && traceback ? &peer
-							   : NULL;
-}
-
 /* What says less has to be at the end of the output. */
 static const struct failure_meaning *meaning_of_words(int fault, bool ends,
 						      enum causes_class class)
@@ -328,10 +300,7 @@ static const struct failure_meaning *meaning_of_words(int fault, bool ends,
 		  READ(71, .last = true, .soft = true, .blameless = true) },
 	};
 	int tier = fault < FAULT_CERTAIN ? FAULT_CERTAIN - fault + 1 : !ends;
-	const struct failure_meaning *device = meaning_of_class(class, false);
 
-	if (device && tier < 2)
-		return device;
 	return &meanings[tier][class == CAUSE_COMMUNICATION];
 }
 
@@ -504,6 +473,22 @@ static bool causes_goes_on(struct causes *causes, const struct cause_line *line)
 	return true;
 }
 
+/* An exception that tells of a peer comes after those of the peer itself. */
+static void hit_read_peer(struct causes *causes, const struct cause_line *line,
+			  struct failure_hit *hit)
+{
+	static const struct failure_meaning peer = {
+		.class = CAUSE_COMMUNICATION,
+		.order = 51,
+		.traceback = true,
+		.blameless = true,
+		.read = true,
+	};
+
+	if (cause_class(causes, hit, line) == CAUSE_COMMUNICATION)
+		hit->meaning = &peer;
+}
+
 static int causes_take_line(struct causes *causes, struct cause_line *line)
 {
 	/* An exception without a type name. */
@@ -514,7 +499,6 @@ static int causes_take_line(struct causes *causes, struct cause_line *line)
 		.read = true,
 	};
 	struct traceback *traceback = &causes->traceback;
-	const struct failure_meaning *own = NULL;
 	bool reach = traceback_reaches(traceback, line), inside;
 	struct failure_hit hit;
 
@@ -544,9 +528,7 @@ static int causes_take_line(struct causes *causes, struct cause_line *line)
 		if (reach && !inside)
 			traceback->raised = line->number;
 		if (hit.meaning->traceback && hit.meaning->read)
-			own = meaning_of_class(cause_class(causes, &hit, line),
-					       true);
-		hit.meaning = own ? own : hit.meaning;
+			hit_read_peer(causes, line, &hit);
 		return causes->ended || teardown_follows(causes, &hit)
 			       ? 0
 			       : take_cause(causes, &hit, line);

@@ -4,7 +4,7 @@
 #include <ctype.h>
 
 #define ROWS_MAX 64
-#define PHRASES_MAX 2048
+#define PHRASES_MAX 1024
 #define PHRASE_BYTES 64
 #define BUCKETS 4096
 #define GAP 40         /* characters that `~` stands for */
@@ -121,18 +121,6 @@ static int phrase_add(struct words *words, const struct value *value,
 	return 0;
 }
 
-static int word_row_add(struct words *words, const struct word_row *row,
-			const struct value *list, struct error *err)
-{
-	if (words->row_count == ROWS_MAX)
-		return value_error(list, err, "more than %d rows", ROWS_MAX);
-	words->rows[words->row_count++] = *row;
-	for (size_t i = 0; i < value_count(list); i++)
-		if (phrase_add(words, value_at(list, i), err) < 0)
-			return -1;
-	return 0;
-}
-
 static int word_row_read(struct words *words, const struct value *value,
 			 struct error *err)
 {
@@ -143,28 +131,32 @@ static int word_row_read(struct words *words, const struct value *value,
 	const struct value *class = value_get(value, "class");
 	const struct value *points = value_get(value, "points");
 	const struct value *list = value_get(value, "words");
-	struct word_row faulty = { 0 }, classy = { 0 };
 	int64_t number = 0;
+	struct word_row *row = &words->rows[words->row_count];
 
+	if (words->row_count == ROWS_MAX)
+		return value_error(value, err, "more than %d rows", ROWS_MAX);
 	if (value_check_keys(value, keys, err) < 0)
 		return -1;
-	if (!list || !class != !points || (!fault && !class))
+	if (!list || !class != !points || !fault == !class)
 		return value_error(value, err,
-				   "a row needs words, fault or class, and "
-				   "points of a class");
+				   "a row needs words, and fault or class "
+				   "and points");
 	if (value_expect(list, VALUE_LIST, err) < 0 ||
 	    (fault && value_i64(fault, -9, 9, &number, err) < 0))
 		return -1;
-	faulty.fault = (int)number;
-	if (ends && value_bool(ends, &faulty.ends, err) < 0)
+	row->fault = (int)number;
+	if (ends && value_bool(ends, &row->ends, err) < 0)
 		return -1;
-	if (class && (causes_class_read(class, &classy.class, err) < 0 ||
+	if (class && (causes_class_read(class, &row->class, err) < 0 ||
 		      value_i64(points, 1, 9, &number, err) < 0))
 		return -1;
-	classy.points = (int)number;
-	if (fault && word_row_add(words, &faulty, list, err) < 0)
-		return -1;
-	return class ? word_row_add(words, &classy, list, err) : 0;
+	row->points = (int)number;
+	words->row_count++;
+	for (size_t i = 0; i < value_count(list); i++)
+		if (phrase_add(words, value_at(list, i), err) < 0)
+			return -1;
+	return 0;
 }
 
 struct words *words_new(const struct value *rows, struct error *err)

@@ -4,7 +4,7 @@
  *
  *	words:
  *	  - fault: -9 to 9	how much they speak for a failure
- *	    ends: true		and say that the program ends itself; and, or
+ *	    ends: true		and say that the program ends itself; or
  *	    class: CLASS	of which, of causes_class_name()
  *	    points: 1 to 9
  *	    words: [PHRASE, ...]

@@ -162,17 +162,6 @@ static const struct {
 	  "communication", -1, 1,
 	  "[ERROR] (7,pear):2026 [op.cc:9][Init][PearConfig]hcclInitRoot "
 	  "failed." },
-	{ "words of a device's memory come before what follows from them",
-	  "op pear: hbm of chip 3 is out of memory\n"
-	  TRACEBACK "KeyError: 'pear'\n",
-	  "device-oom", -1, 1, "op pear: hbm of chip 3 is out of memory" },
-	{ "and what is tried again is no cause",
-	  "gpu 3 is out of memory, retrying with half a basket\n"
-	  TRACEBACK "KeyError: 'pear'\n",
-	  "error", -1, 5, "KeyError: 'pear'" },
-	{ "words of a device's fault",
-	  "op pear: multi bit upset in bank 3\n" TRACEBACK "KeyError: 'pear'\n",
-	  "hardware", -1, 1, "op pear: multi bit upset in bank 3" },
 	{ "a pod that had to go",
 	  "pod/pear-2: Preempted by pod 5b1a on node fjord\n"
 	  "[pod/pear-1/train] [Rank 9] Watchdog caught collective operation "
