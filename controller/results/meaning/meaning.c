@@ -76,8 +76,10 @@ struct meaning {
 	 * sure one before the others.
 	 */
 	struct rule rules[2 * MEANING_STEPS];
-	unsigned weak; /* of the records that are taken */
-	bool replaced; /* a guessed loss, by a sure one */
+	unsigned weak;         /* of the records that are taken */
+	bool replaced;         /* a guessed loss, by a sure one */
+	struct line_pick loss; /* of the first record with one */
+	unsigned losses;       /* records with that name of it */
 	struct captured captured;
 	size_t example_count;   /* values of the line of the example */
 	uint16_t fields[TAKEN]; /* FIELD_NONE: not known yet */
@@ -481,6 +483,27 @@ static int put_all(struct meaning *meaning, struct fields *names,
 	return 0;
 }
 
+/* Is the loss the one of the records before? Once two had the same name,
+ * another one is that of a summary, or of another program.
+ */
+static bool loss_is_same(struct meaning *meaning, const struct line_pick *loss)
+{
+	const struct line_pick *first = &meaning->loss;
+	bool same = meaning->losses && loss->rank == first->rank &&
+		    (loss->rank < QUANTITY_GUESS ||
+		     (loss->name_size == first->name_size &&
+		      !memcmp(loss->name, first->name, loss->name_size)));
+
+	if (!same && meaning->losses >= 2)
+		return false;
+	if (!same) {
+		meaning->loss = *loss;
+		meaning->losses = 0;
+	}
+	meaning->losses++;
+	return true;
+}
+
 /* Deliver the record of the line; its values are complete. */
 static int deliver_record(struct meaning *meaning, enum meaning_steps steps,
 			  uint64_t step)
@@ -502,12 +525,14 @@ static int deliver_record(struct meaning *meaning, enum meaning_steps steps,
 		found->clock_count = 0;
 		found->loss_sure = found->loss_guessed = false;
 		*found->names[ROLE_LOSS] = 0;
+		meaning->losses = 0;
 	}
 	found->loss_sure |= sure;
 	if (loss->has && !sure && (found->loss_sure || meaning->replaced))
 		loss->has = false;
 	else
 		found->loss_guessed |= loss->has && !sure;
+	loss->has = loss->has && loss_is_same(meaning, loss);
 	if (!line_has_any(&meaning->line))
 		return 0;
 	if (put_all(meaning, meaning->names, steps, step) < 0)
