@@ -7,6 +7,8 @@
 #include "protocol/base/loop.h"
 #include "protocol/message/json_get.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define STRAYS_MS 10000 /* after a task; an engine may be as late */
@@ -33,6 +35,7 @@ bool container_task_id(const cJSON *container, struct task_id *id)
 {
 	const cJSON *labels = json_get(container, "Labels");
 	uint64_t attempt, rank;
+	char end[80];
 
 	if (!label_number(labels, LABEL_JOB, &id->job) ||
 	    !label_number(labels, LABEL_ATTEMPT, &attempt) ||
@@ -40,7 +43,9 @@ bool container_task_id(const cJSON *container, struct task_id *id)
 		return false;
 	id->attempt = (uint32_t)attempt;
 	id->rank = (uint32_t)rank;
-	return true;
+	snprintf(end, sizeof(end), "-%" PRIu64 "-%u-%u", id->job, id->attempt,
+		 id->rank);
+	return container_is_named(container, CONTAINER_NAMES, end);
 }
 
 static void stray_done(void *arg, const struct error *err, cJSON *answer)
@@ -57,8 +62,8 @@ static void strays_remove(struct strays *strays, const cJSON *containers)
 	cJSON_ArrayForEach(container, containers) {
 		const char *name = json_get_text(container, "Id");
 
-		if (!name || (container_task_id(container, &id) &&
-			      task_table_find(strays->tasks, &id)))
+		if (!name || !container_task_id(container, &id) ||
+		    task_table_find(strays->tasks, &id))
 			continue;
 		log_warning("stray container removed id=%.12s", name);
 		engine_container_remove(strays->engine, name, AGENT_CALL_MS,

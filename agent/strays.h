@@ -24,7 +24,7 @@ void strays_session(struct strays *strays, bool open);
  */
 void strays_later(struct strays *strays);
 
-/* The task of a container, an element of the engine's list, from its labels.
- * False: it has none.
+/* The task of a container, an element of the engine's list, from its labels and
+ * its name. False: it is none of ours.
  */
 bool container_task_id(const cJSON *container, struct task_id *id);

@@ -486,9 +486,28 @@ void container_name(const struct task_spec *spec, const char *cluster,
 	}
 	if (!exact)
 		container_hash_text(cluster, size, hash);
-	snprintf(name, CONTAINER_NAME_MAX, "regatta-%s%s%.8s-%" PRIu64 "-%u-%u",
-		 safe, exact ? "" : "-", hash, spec->job, spec->attempt,
-		 spec->rank);
+	snprintf(name, CONTAINER_NAME_MAX,
+		 CONTAINER_NAMES "%s%s%.8s-%" PRIu64 "-%u-%u", safe,
+		 exact ? "" : "-", hash, spec->job, spec->attempt, spec->rank);
+}
+
+bool container_is_named(const cJSON *container, const char *begin,
+			const char *end)
+{
+	size_t front = strlen(begin), back = strlen(end);
+	const cJSON *item;
+
+	cJSON_ArrayForEach(item, json_get(container, "Names")) {
+		const char *name = cJSON_GetStringValue(item);
+		size_t size;
+
+		name += name && *name == '/';
+		size = name ? strlen(name) : 0;
+		if (size >= front + back && !strncmp(name, begin, front) &&
+		    !strcmp(name + size - back, end))
+			return true;
+	}
+	return false;
 }
 
 int container_spec_hash(const struct task_spec *spec,

@@ -17,6 +17,8 @@
 
 #include <cjson/cJSON.h>
 
+#define CONTAINER_NAMES "regatta-" /* how the names of all begin */
+
 /* Labels by which an agent finds its containers after a restart. CLUSTER and
  * NODE are names, SPEC is a hash, the others are decimal numbers.
  */
@@ -101,6 +103,12 @@ int container_add_device(cJSON *array, const char *text,
  */
 void container_name(const struct task_spec *spec, const char *cluster,
 		    char name[CONTAINER_NAME_MAX]);
+
+/* Is a container, an item of the engine's list, named so? Labels alone do not
+ * say that it is ours: it has those of its image, too.
+ */
+bool container_is_named(const cJSON *container, const char *begin,
+			const char *end);
 
 /* The value of LABEL_SPEC. ENOMEM. */
 int container_spec_hash(const struct task_spec *spec,

@@ -145,6 +145,18 @@ static struct engine_call *simple(struct engine *engine, const char *method,
 	return engine_call_begin(engine, plan, err);
 }
 
+static struct engine_call *engine_list(struct engine *engine, const char *path,
+				       uint32_t timeout_ms,
+				       engine_done_fn *done, void *arg,
+				       struct error *err)
+{
+	struct call_plan plan = plan_of("GET", timeout_ms, done, arg);
+
+	plan.path = path;
+	plan.lists = true;
+	return engine_call_begin(engine, plan, err);
+}
+
 struct engine_call *engine_version(struct engine *engine, uint32_t timeout_ms,
 				   engine_done_fn *done, void *arg,
 				   struct error *err)
@@ -415,7 +427,7 @@ struct engine_call *engine_container_list(struct engine *engine, bool all,
 	    query_number(&path, "all", all, err) < 0 ||
 	    query_filters(&path, labels, err) < 0)
 		return NULL;
-	return simple(engine, "GET", path.data, timeout_ms, done, arg, err);
+	return engine_list(engine, path.data, timeout_ms, done, arg, err);
 }
 
 /* Images. */
@@ -442,8 +454,7 @@ struct engine_call *engine_image_list(struct engine *engine,
 				      uint32_t timeout_ms, engine_done_fn *done,
 				      void *arg, struct error *err)
 {
-	return simple(engine, "GET", "/images/json", timeout_ms, done, arg,
-		      err);
+	return engine_list(engine, "/images/json", timeout_ms, done, arg, err);
 }
 
 struct engine_call *engine_image_inspect(struct engine *engine,

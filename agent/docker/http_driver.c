@@ -4,6 +4,7 @@
 
 #include "agent/docker/engine_version.h"
 #include "agent/docker/http.h"
+#include "agent/docker/label_sieve.h"
 #include "agent/docker/json_stream.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/printable.h"
@@ -30,6 +31,7 @@ struct call {
 	struct http_call *http;
 	sd_event_source *timer; /* timeout_ms, while it waits */
 	struct json_stream stream;
+	struct label_sieve sieve;
 	bool busy;      /* a callback of the stream runs: do not free */
 	bool cancelled; /* free when the callback has returned */
 	struct error error;
@@ -64,6 +66,7 @@ static void driver_call_free(struct call *call)
 {
 	loop_source_free(&call->timer);
 	json_stream_clear(&call->stream);
+	label_sieve_clear(&call->sieve);
 	/* A header may hold a password. */
 	for (size_t i = 0; i < call->headers.count; i++)
 		explicit_bzero(call->headers.items[i],
@@ -262,6 +265,16 @@ static int call_data(void *arg, const void *data, size_t size,
 	return -1;
 }
 
+static int call_list(void *arg, const void *data, size_t size,
+		     struct error *err)
+{
+	struct call *call = arg;
+
+	if (label_sieve_feed(&call->sieve, data, size, err) == 0)
+		return 0;
+	return error_prefix(err, "engine at %s: list", call->engine->host);
+}
+
 /* The end of a stream of objects. True: the call is freed. */
 static bool end_stream(struct call *call)
 {
@@ -311,6 +324,11 @@ static void call_answered(void *arg, const struct error *err,
 	} else if (call->plan.object) {
 		if (end_stream(call))
 			return;
+	} else if (call->plan.lists) {
+		tree = codec_parse(call->sieve.text.data, call->sieve.text.size,
+				   &call->error);
+		if (!tree)
+			error_prefix(&call->error, "engine's answer");
 	} else if (!call->plan.data) {
 		parse_answer(answer, &tree, &call->error);
 	}
@@ -438,8 +456,10 @@ static int send_call(struct call *call)
 		.source = plan->source,
 		.source_arg = plan->source_arg,
 		.headers = &call->headers,
-		.data = plan->object ? call_data : plan->data,
-		.data_arg = plan->object ? call : plan->arg,
+		.data = plan->object  ? call_data
+			: plan->lists ? call_list
+				      : plan->data,
+		.data_arg = plan->object || plan->lists ? call : plan->arg,
 		.timeout_ms = time_left(call),
 		.stall_ms = plan->stall_ms,
 		.done = call_answered,
@@ -505,6 +525,7 @@ static struct engine_call *http_driver_begin(struct engine *base,
 	if (!call)
 		return NULL;
 	json_stream_init(&call->stream);
+	label_sieve_init(&call->sieve, HTTP_ANSWER_MAX);
 	call->base.driver = base->driver;
 	call->engine = engine;
 	call->plan = *plan;

@@ -27,6 +27,7 @@
 #define COMMIT_MS 1800000 /* the engine packs gigabytes without a word */
 #define INSIDE "/workspace/docker_image"
 #define LABEL_OWNER "regatta.install"
+#define INSTALL_NAMES "regatta-install-"
 #define HEAD 8 /* bytes before each piece of output */
 #define PIECE 4096
 #define LAST_MAX 120
@@ -370,7 +371,7 @@ struct install *install_begin(const struct image_services *services,
 		return NULL;
 	loop_defer_run(install->turn);
 	snprintf(install->container, sizeof(install->container),
-		 "regatta-install-%08" PRIx32, randombytes_random());
+		 INSTALL_NAMES "%08" PRIx32, randombytes_random());
 	return take(install);
 }
 
@@ -412,7 +413,8 @@ static const char *owner_of(const cJSON *container)
 	const char *owner =
 		json_get_text(json_get(container, "Labels"), LABEL_OWNER);
 
-	return owner ? owner : "";
+	return owner && container_is_named(container, INSTALL_NAMES, "") ? owner
+									 : "";
 }
 
 bool install_is_of(const cJSON *container, const char *cluster,

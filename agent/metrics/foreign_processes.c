@@ -340,7 +340,8 @@ static void foreign_listed(void *arg, const struct error *err, cJSON *answer)
 	cJSON_ArrayForEach(container, answer) {
 		const cJSON *labels = json_get(container, "Labels");
 		bool ours =
-			(!strcmp(json_get_text_or_empty(labels, LABEL_CLUSTER),
+			(container_is_named(container, CONTAINER_NAMES, "") &&
+			 !strcmp(json_get_text_or_empty(labels, LABEL_CLUSTER),
 				 source->cluster) &&
 			 !strcmp(json_get_text_or_empty(labels, LABEL_NODE),
 				 source->node)) ||

@@ -39,8 +39,8 @@ ok 'intact "$JOB" append /dev/null x , print 1000 , wait "$BED/go" , \
 
 # An engine that hung makes what it was asked for after that was given up.
 # shellcheck disable=SC2034 # in the condition
-stray=$(dk e1 create --network none --label regatta.cluster=regatta \
-	--label regatta.node=n1 --label regatta.job=99 \
+stray=$(dk e1 create --network none --name regatta-regatta-99-1-0 \
+	--label regatta.cluster=regatta --label regatta.node=n1 --label regatta.job=99 \
 	--label regatta.attempt=1 --label regatta.rank=0 "$TOOL_IMAGE" /tool)
 must submit_tool short print 1000
 must wait_sweep "$SWEEP" 20

@@ -25,8 +25,8 @@
 	"  row: 'uses (?<uuid>\\S+) (?<pid>\\d+) (?<name>\\S+)'\n"             \
 	"  ignore: [watchd]\n"
 #define OURS                                                                   \
-	"{\"Id\":\"o1\",\"Labels\":{\"regatta.cluster\":\"c\","                \
-	"\"regatta.node\":\"n\"}}"
+	"{\"Id\":\"o1\",\"Names\":[\"/regatta-c-1-1-0\"],"                     \
+	"\"Labels\":{\"regatta.cluster\":\"c\",\"regatta.node\":\"n\"}}"
 
 struct bed {
 	struct lab lab;
@@ -189,6 +189,10 @@ static void containers(void)
 	bed.list = "[" OURS "]";
 	is(look(&bed, 3), "nobody", "our own container is no stranger");
 	is_int(bed.inspects, 0, "and is not looked into");
+	bed.list = "[{\"Id\":\"x1\",\"Names\":[\"/x\"],\"Labels\":{"
+		   "\"regatta.cluster\":\"c\",\"regatta.node\":\"n\"}}]";
+	look(&bed, 3);
+	is_int(bed.inspects, 1, "one that has our labels from its image is");
 	bed.list = "[" OURS ",{\"Id\":\"x1\",\"Labels\":null}]";
 	is(look(&bed, 3), "nobody", "one that is gone by then neither");
 	snprintf(bed.inspect, sizeof(bed.inspect),

@@ -1,0 +1,107 @@
+/* label_sieve_test.c - what is left of a list of the engine's. */
+#include "agent/docker/label_sieve.h"
+#include "tests/tap.h"
+
+#define OURS "\"regatta.job\":\"1\""
+#define LIMIT 8192
+
+/* In pieces of so many bytes; the caller frees. */
+static char *sieved(const char *list, size_t piece)
+{
+	owned(label_sieve_clear) struct label_sieve sieve;
+	size_t size = strlen(list);
+	int rc = 0;
+
+	label_sieve_init(&sieve, LIMIT);
+	for (size_t at = 0; at < size && rc == 0; at += piece)
+		rc = label_sieve_feed(&sieve, list + at,
+				      size - at < piece ? size - at : piece,
+				      NULL);
+	return rc < 0 ? NULL : buffer_take(&sieve.text);
+}
+
+static void lists(void)
+{
+	static const struct {
+		const char *in, *want, *what;
+	} rows[] = {
+		{ "[]", "[]", "no item" },
+		{ "[{\"Labels\":null},{\"Labels\":[\"x\"]}]",
+		  "[{\"Labels\":null},{\"Labels\":[\"x\"]}]", "no labels" },
+		{ "{\"Labels\":{}}", "{\"Labels\":{}}", "an empty object" },
+		{ "{\"Labels\":{\"a\":\"1\"},\"Id\":\"x\"}",
+		  "{\"Labels\":{},\"Id\":\"x\"}", "a label of others" },
+		{ "{\"Labels\":{\"a\":\"1\"," OURS ",\"b\":\"2\"}}",
+		  "{\"Labels\":{" OURS "}}", "one of ours between others" },
+		{ "{\"Labels\" : { " OURS " , \"regatta.x\" : \"\" } }",
+		  "{\"Labels\" : {" OURS ",\"regatta.x\":\"\"} }",
+		  "with blanks" },
+		{ "{\"Labels\":{\"a\\\\\":\"}\\\"\",\"\\\"regatta.\":\"{\","
+		  "\"c\":{\"d\":[1,{}],\"e\":2}," OURS "}}",
+		  "{\"Labels\":{" OURS "}}", "quotes, brackets and objects" },
+		{ "{\"a\":\"Labels\",\"b\":{\"c\":1},\"x\\\"Labels\":{\"d\":1}"
+		  "}",
+		  "{\"a\":\"Labels\",\"b\":{\"c\":1},\"x\\\"Labels\":{\"d\":1}"
+		  "}",
+		  "other members" },
+		{ "[{\"Labels\":{\"a\":\"1\"}},{\"Labels\":{" OURS "}}]",
+		  "[{\"Labels\":{}},{\"Labels\":{" OURS "}}]", "two items" },
+		{ "{\"Labels\":{]}:", "{\"Labels\":{}:", "what is no JSON" },
+		{ "", "", "nothing" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		for (size_t piece = 1; piece < 100; piece += 33) {
+			char *text = sieved(rows[i].in, piece);
+
+			is(text, rows[i].want, "%s, %zu bytes at a time",
+			   rows[i].what, piece);
+			free(text);
+		}
+}
+
+/* One label of `size` bytes, and `count` of ours. */
+static char *large(size_t size, int count)
+{
+	struct buffer list = BUFFER_INIT(64 << 20);
+	char *text;
+
+	buffer_text(&list, "{\"Labels\":{\"a\":\"", NULL);
+	for (size_t i = 0; i < size; i++)
+		buffer_text(&list, "x", NULL);
+	buffer_text(&list, "\",\"regatta.x\":\"", NULL);
+	for (size_t i = 0; i < size; i++)
+		buffer_text(&list, "x", NULL);
+	buffer_text(&list, "\"", NULL);
+	for (int i = 0; i < count; i++)
+		buffer_text(&list, "," OURS, NULL);
+	buffer_text(&list, "}}", NULL);
+	text = sieved(list.data, 65536);
+	buffer_clear(&list);
+	return text;
+}
+
+static void sizes(void)
+{
+	char *text = large(1 << 20, 1);
+
+	is(text, "{\"Labels\":{" OURS "}}",
+	   "labels of a MiB are dropped, whatever their names are");
+	free(text);
+	text = large(10, 100000);
+	ok(text && strlen(text) < 1000, "there are few of ours");
+	free(text);
+	text = malloc(LIMIT + 2);
+	memset(text, 'x', LIMIT + 1);
+	text[LIMIT + 1] = 0;
+	ok(!sieved(text, 100), "the rest has a limit");
+	free(text);
+}
+
+int main(void)
+{
+	tap_begin(60);
+	lists();
+	sizes();
+	return tap_done();
+}
