@@ -1,7 +1,7 @@
 #!/bin/bash
 # doors.t - what opens with a key closes with it, and nobody is locked out by
 # others.
-TEST_LIMIT=900
+TEST_LIMIT=1500
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"
 # shellcheck source=tests/system/cluster.sh
