@@ -4,10 +4,13 @@
 #include "controller/jobs/core.h"
 #include "controller/logs/task_streams.h"
 #include "controller/nodes/node.h"
+#include "controller/stacks/flight_recorder.h"
 #include "controller/stacks/stacks.h"
 #include "protocol/message/evidence.h"
 
+#include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define END_BYTES 1024                   /* of evidence: its last line */
 #define EVIDENCE_BYTES ((size_t)4 << 20) /* that are read of a node */
@@ -114,6 +117,25 @@ static void read_outputs(const struct job *job, struct stacks *stacks)
 	}
 }
 
+static void describe_rank(const struct job *job, const char *node, int64_t rank,
+			  const char *text, struct reason *reason)
+{
+	*reason = (struct reason){ .task = REASON_UNKNOWN,
+				   .rank = node ? rank : REASON_UNKNOWN,
+				   .class = CAUSE_OTHER,
+				   .exit_code = REASON_UNKNOWN,
+				   .offset = REASON_UNKNOWN };
+	snprintf(reason->node, sizeof(reason->node), "%s", node ? node : "");
+	snprintf(reason->line, sizeof(reason->line), "%s", text);
+	for (uint32_t i = 0; i < job->gang->spec.nodes; i++) {
+		const struct task *task = &job->gang->tasks[i];
+
+		if (task_node(task) &&
+		    !strcmp(node_name(task_node(task)), reason->node))
+			reason->task = task->rank;
+	}
+}
+
 bool evidence_reason(const struct job *job, struct reason *reason)
 {
 	owned(stacks_free) struct stacks *stacks = read_round(job->gang, 0);
@@ -126,11 +148,65 @@ bool evidence_reason(const struct job *job, struct reason *reason)
 	read_outputs(job, stacks);
 	if (stacks_verdict(stacks, text, &node, &rank, NULL) < 0)
 		return false;
-	*reason = (struct reason){ .rank = node ? rank : REASON_UNKNOWN,
-				   .class = CAUSE_OTHER,
-				   .exit_code = REASON_UNKNOWN,
-				   .offset = REASON_UNKNOWN };
-	snprintf(reason->node, sizeof(reason->node), "%s", node ? node : "");
-	snprintf(reason->line, sizeof(reason->line), "%s", text);
+	describe_rank(job, node, rank, text, reason);
+	return true;
+}
+
+/* The rank whose dump the stream is, agent/task/command.c; a later part of the
+ * file has "-2" behind it. -1: it is none.
+ */
+static int64_t recorded_rank(const char *stream)
+{
+	static const char mark[] = "regatta-recorder-";
+	const char *at = strstr(stream, mark);
+	char *end;
+	long long rank;
+
+	if (!at || !isdigit((unsigned char)at[sizeof(mark) - 1]))
+		return -1;
+	rank = strtoll(at + sizeof(mark) - 1, &end, 10);
+	return *end && *end != '-' ? -1 : rank;
+}
+
+/* The newest dump of each rank. */
+static int read_flights(const struct task *task, struct flights *flights,
+			size_t *left)
+{
+	const struct node *node = task_node(task);
+
+	for (size_t i = task->streams_count; i-- > 0;) {
+		const struct stream_size *stream = &task->streams[i];
+		int64_t rank = recorded_rank(stream->name);
+		owned(buffer_clear) struct buffer dump =
+			BUFFER_INIT(FLIGHT_DUMP_MAX);
+
+		if (rank < 0 || flights_has(flights, rank) ||
+		    stream->size > FLIGHT_DUMP_MAX || stream->size > *left)
+			continue;
+		if (read_end(task->job, stream->name, FLIGHT_DUMP_MAX, &dump) <
+		    0)
+			return -1;
+		*left -= dump.size < *left ? dump.size : *left;
+		/* A broken one tells nothing. */
+		flights_take(flights, node ? node_name(node) : "", rank,
+			     dump.data, dump.size, NULL);
+	}
+	return 0;
+}
+
+bool recorder_reason(const struct job *job, struct reason *reason)
+{
+	owned(flights_free) struct flights *flights = flights_new(NULL);
+	size_t left = FLIGHT_DUMPS_MAX;
+	char text[FLIGHT_TEXT_SIZE];
+	const char *node;
+	int64_t rank;
+
+	for (uint32_t i = 0; flights && i < job->gang->spec.nodes; i++)
+		if (read_flights(&job->gang->tasks[i], flights, &left) < 0)
+			return false;
+	if (!flights || !flights_verdict(flights, text, &node, &rank))
+		return false;
+	describe_rank(job, node, rank, text, reason);
 	return true;
 }

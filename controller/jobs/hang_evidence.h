@@ -15,3 +15,8 @@ bool evidence_writes(const struct gang *gang, uint64_t first, uint64_t last);
  * output of its ranks. False: there is no evidence.
  */
 bool evidence_reason(const struct job *job, struct reason *reason);
+
+/* Who did not enter the collective that the others wait in, from what PyTorch's
+ * flight recorder wrote when it timed out. False: no dump tells.
+ */
+bool recorder_reason(const struct job *job, struct reason *reason);

@@ -445,6 +445,14 @@ static bool names_other_node(const char *how, const char *node)
 		memcmp(how, node, strlen(node)) != 0);
 }
 
+/* "n2: rank 3 has not entered ..." */
+static bool begins_with_node(const char *line, const char *node)
+{
+	size_t size = strlen(node);
+
+	return size && !strncmp(line, node, size) && line[size] == ':';
+}
+
 static bool names_rank(const char *text, const char *rank)
 {
 	const char *at = strstr(text, rank);
@@ -469,7 +477,8 @@ char *job_reason_sentence(const char *how, const struct reason *reason)
 			 "; %s: %s of task %" PRId64
 			 " ended before, without an error",
 			 reason->node, *rank ? rank : "a rank", reason->task);
-	else if (names_other_node(how, reason->node))
+	else if (!begins_with_node(reason->line, reason->node) &&
+		 names_other_node(how, reason->node))
 		snprintf(who, sizeof(who), "%s%s%s: ", reason->node,
 			 *rank ? " " : "", rank);
 	else if (*rank && (reason->launched || !names_rank(how, rank)) &&

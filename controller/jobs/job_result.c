@@ -556,9 +556,11 @@ static bool read_evidence(const struct job *job, struct stored_result *stored,
 		.rules = extract ? extract_rules_of(extract) : NULL,
 	};
 	const struct task *task = NULL;
+	struct reason recorded;
 
 	if (job->failure == FAILURE_HANG)
-		return evidence_reason(job, reason);
+		return recorder_reason(job, reason) ||
+		       evidence_reason(job, reason);
 	/* A launcher may end with 0 and leave the errors of its ranks in a
 	 * file.
 	 */
@@ -570,8 +572,16 @@ static bool read_evidence(const struct job *job, struct stored_result *stored,
 		reason_add_streams(&asked, task, false);
 	while ((task = next_ended(job->gang, task)))
 		reason_add_streams(&asked, task, true);
-	return job_reason_read(job->jobs->failures, &asked, &stored->ends,
-			       &stored->ends_count, reason);
+	if (!job_reason_read(job->jobs->failures, &asked, &stored->ends,
+			     &stored->ends_count, reason))
+		return false;
+	/* A collective that timed out is reported by those that waited. */
+	if (reason->class == CAUSE_COMMUNICATION &&
+	    recorder_reason(job, &recorded)) {
+		recorded.class = reason->class;
+		*reason = recorded;
+	}
+	return true;
 }
 
 /* Does a signal end a process whatever it printed before? SIGABRT does not: a

@@ -101,6 +101,28 @@ def step():
 print("begun", flush=True)
 load_batch() if os.environ["RANK"] == "1" else step()
 END
+# What PyTorch's flight recorder writes when a collective times out.
+must python3 - "$image" <<'END'
+import pickle, sys
+for rank in range(4):
+    calls = [{"process_group": ("0", "default_pg"), "collective_seq_id": i + 1,
+        "profiling_name": "nccl:all_reduce", "is_p2p": False,
+        "state": "started" if i == 40 else "completed"}
+        for i in range(41 - (rank == 2))]
+    with open(f"{sys.argv[1]}/dump{rank}", "wb") as file:
+        pickle.dump({"version": "2.9", "entries": calls, "pg_config": {"0":
+            {"name": "0", "ranks": "[0, 1, 2, 3]"}}}, file, protocol=2)
+END
+cat >"$image/collective.py" <<'END'
+import os, time
+rank = os.environ["RANK"]
+with open("/dump" + rank, "rb") as dump:
+    with open(os.environ["TORCH_FR_DUMP_TEMP_FILE"] + rank, "wb") as file:
+        file.write(dump.read())
+time.sleep(1000 if rank == "2" else 3) # till the files were seen
+print("Watchdog caught collective operation timeout: a sum", flush=True)
+os.abort()
+END
 tar -C "$image" --owner=0 --group=0 -c . >"$BED/image.tar"
 for engine in $(cluster_engines); do
 	must dk "$engine" import "$BED/image.tar" test/python:1 >/dev/null
@@ -120,6 +142,23 @@ like "$(job_get "$JOB" .text)" ": n[12]: rank 1 load_batch train.py:3; \
 run cli logs "$JOB"
 is "$(grep -c '^Fatal Python error: Aborted' "$BED/out")" 3 \
 	"each rank printed its stack"
+
+# Those that wait fail; the one that they wait for prints nothing.
+cat >"$BED/collective.yaml" <<'END'
+sweep: collective
+image: test/python:1
+nodes: 2
+processes: 2
+retries: 0
+command: [python3, /collective.py]
+END
+must submit "$BED/collective.yaml"
+must wait_job "$JOB" failed 150
+like "$(job_get "$JOB" .text)" "\(Aborted\): n[12]: rank 2 has not entered all_reduce 41, in \
+which 3 ranks wait \(flight recorder\)$" \
+	"the dumps of a flight recorder tell who did not come: $(job_get "$JOB" .text)"
+is "$(job_get "$JOB" '.reason | "\(.task) \(.rank) \(.class)"')" \
+	"1 2 communication" "and the reason names it"
 
 # One that goes on printing that it waits, which its rules do not call life.
 cat >"$BED/waits.yaml" <<'END'

@@ -1,0 +1,45 @@
+/* flight_recorder.h - names the rank that did not enter a collective, by the
+ * dumps of PyTorch's flight recorder.
+ *
+ * A dump is a pickle of protocol 2 with the last collectives of a rank, and the
+ * ranks of its process groups. Dumps of versions 2.x are read, PyTorch 2.4 and
+ * later. Source: PyTorch, FlightRecorder.hpp (the keys) and pickler.cpp (the
+ * opcodes that it writes).
+ *
+ * A collective that is not completed waits for the ranks that have not entered
+ * it. A rank that waits in a collective of another group is held up itself, so
+ * it is not named.
+ */
+#pragma once
+
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FLIGHT_DUMP_MAX ((size_t)16 << 20)  /* bytes of a dump */
+#define FLIGHT_DUMPS_MAX ((size_t)64 << 20) /* of all of a job */
+#define FLIGHT_TEXT_SIZE 400
+
+struct flights; /* the dumps of a job */
+
+/* NULL: ENOMEM. */
+struct flights *flights_new(struct error *err);
+void flights_free(struct flights *flights);
+OWNED_POINTER(struct flights, flights_free)
+
+bool flights_has(const struct flights *flights, int64_t rank);
+
+/* Read the dump of a rank of this node (borrowed), once for each rank. EPROTO:
+ * it is none, or broken. Then, and without memory (ENOMEM), it does not count.
+ */
+int flights_take(struct flights *flights, const char *node, int64_t rank,
+		 const char *bytes, size_t size, struct error *err);
+
+/* "n2: rank 3 has not entered all_reduce 512, in which 7 ranks wait (flight
+ * recorder)". *node and *rank: that rank. False: none stands apart.
+ */
+bool flights_verdict(const struct flights *flights, char text[FLIGHT_TEXT_SIZE],
+		     const char **node, int64_t *rank);

@@ -1,0 +1,250 @@
+/* flight_recorder_test.c - which rank did not enter a collective, by dumps.
+ */
+#include "controller/stacks/flight_recorder.h"
+
+#include "protocol/base/buffer.h"
+#include "tests/tap.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Writes as PyTorch's pickler does: a text has its place in the memo the first
+ * time, and is fetched from there afterwards.
+ */
+struct writer {
+	struct buffer bytes;
+	char texts[300][32];
+	size_t count;
+};
+
+static void put(struct writer *to, const void *bytes, size_t size)
+{
+	buffer_append(&to->bytes, bytes, size, NULL);
+}
+
+static void put_code(struct writer *to, char code)
+{
+	put(to, &code, 1);
+}
+
+static void put_place(struct writer *to, char narrow, char wide, size_t at)
+{
+	put_code(to, at < 256 ? narrow : wide);
+	put(to, (uint32_t[]){ (uint32_t)at }, at < 256 ? 1 : 4);
+}
+
+static void put_text(struct writer *to, const char *text)
+{
+	uint32_t size = (uint32_t)strlen(text);
+
+	for (size_t i = 0; i < to->count; i++)
+		if (!strcmp(to->texts[i], text)) {
+			put_place(to, 'h', 'j', i);
+			return;
+		}
+	put_code(to, 'X');
+	put(to, &size, 4);
+	put(to, text, size);
+	put_place(to, 'q', 'r', to->count);
+	snprintf(to->texts[to->count++], sizeof(to->texts[0]), "%s", text);
+}
+
+static void put_number(struct writer *to, uint64_t number)
+{
+	if (number < 256) {
+		put_code(to, 'K');
+		put(to, &number, 1);
+	} else if (number < 65536) {
+		put_code(to, 'M');
+		put(to, &number, 2);
+	} else {
+		put(to, "\x8a\x08", 2);
+		put(to, &number, 8);
+	}
+}
+
+/* One collective: "group operation number state". */
+static void put_call(struct writer *to, const char *call)
+{
+	char group[32], operation[32], state[32];
+	unsigned number;
+
+	sscanf(call, "%31s %31s %u %31s", group, operation, &number, state);
+	put(to, "}(", 2);
+	put_text(to, "frames");
+	put(to, "](}(", 4);
+	put_text(to, "name");
+	put_text(to, "step");
+	put_text(to, "line");
+	put_number(to, 70000);
+	put(to, "ue", 2);
+	put_text(to, "process_group");
+	put_code(to, '(');
+	put_text(to, group);
+	put_text(to, "what it is for");
+	put_code(to, 't');
+	put_text(to, "collective_seq_id");
+	put_number(to, number);
+	put_text(to, "profiling_name");
+	put_text(to, operation);
+	put_text(to, "duration_ms");
+	put(to, "G\x40\x09\x21\xfb\x54\x44\x2d\x18", 9);
+	put_text(to, "time_discovered_started_ns");
+	put_code(to, 'N');
+	put_text(to, "state");
+	put_text(to, state);
+	put_text(to, "is_p2p");
+	put_code(to, (char)(strstr(operation, "send") ? 0x88 : 0x89));
+	put_code(to, 'u');
+}
+
+/* calls: one a line. */
+static void write_dump(struct writer *to, const char *calls)
+{
+	buffer_init(&to->bytes, 1 << 20);
+	to->count = 0;
+	put(to, "\x80\x02}(", 4);
+	put_text(to, "version");
+	put_text(to, "2.9");
+	put_text(to, "pg_config");
+	put(to, "}(", 2);
+	put_text(to, "0");
+	put(to, "}(", 2);
+	put_text(to, "name");
+	put_text(to, "0");
+	put_text(to, "ranks");
+	put_text(to, "[0, 1, 2, 3]");
+	put(to, "uu", 2);
+	put_text(to, "entries");
+	put(to, "](", 2);
+	for (const char *at = calls; *at;
+	     at += strcspn(at, "\n"), at += *at == '\n')
+		put_call(to, at);
+	put(to, "eu.", 3);
+}
+
+static bool take_dump(struct flights *flights, int rank, const char *calls)
+{
+	static struct writer writer;
+	bool took;
+
+	write_dump(&writer, calls);
+	took = flights_take(flights, rank < 2 ? "n1" : "n2", rank,
+			    writer.bytes.data, writer.bytes.size, NULL) == 0;
+	buffer_clear(&writer.bytes);
+	return took;
+}
+
+#define BEFORE "0 nccl:all_reduce 1 completed\n"
+
+/* Ranks 0 to 3, and the sentence; "": none. */
+static const struct {
+	const char *what;
+	const char *calls[4];
+	const char *text;
+} jobs[] = {
+	{ "a rank that did not come",
+	  { BEFORE
+	    "0 nccl:all_reduce 2 started\n0 nccl:all_reduce 3 scheduled\n",
+	    BEFORE "0 nccl:all_reduce 2 started\n",
+	    BEFORE "0 nccl:all_reduce 2 scheduled\n", BEFORE },
+	  "n2: rank 3 has not entered all_reduce 2, in which 3 ranks wait "
+	  "(flight recorder)" },
+	{ "a rank that never called anything",
+	  { "0 nccl:broadcast 1 started\n", "", "0 nccl:broadcast 1 started\n",
+	    "0 nccl:broadcast 1 started\n" },
+	  "n1: rank 1 has not entered broadcast 1, in which 3 ranks wait "
+	  "(flight recorder)" },
+	{ "two of them",
+	  { BEFORE, BEFORE "0 nccl:all_gather 300 started\n", BEFORE,
+	    BEFORE "0 nccl:all_gather 300 started\n" },
+	  "n1: rank 0 (and 1 more) has not entered all_gather 300, in which 2 "
+	  "ranks wait (flight recorder)" },
+	{ "a rank that waits elsewhere is held up itself",
+	  { BEFORE "0 nccl:all_reduce 2 started\n",
+	    BEFORE "0 nccl:all_reduce 2 started\n",
+	    BEFORE "tp nccl:all_gather 7 started\n",
+	    BEFORE "tp nccl:all_gather 6 completed\n" },
+	  "n2: rank 3 has not entered all_reduce 2, in which 2 ranks wait "
+	  "(flight recorder)" },
+	{ "a rank in another operation",
+	  { "0 nccl:all_reduce 2 started\n", "0 nccl:all_reduce 2 started\n",
+	    "0 nccl:barrier 2 started\n", "0 nccl:all_reduce 2 started\n" },
+	  "n2: rank 2 is in barrier 2, 3 ranks are in all_reduce (flight "
+	  "recorder)" },
+	{ "all are in it",
+	  { "0 nccl:all_reduce 2 started\n", "0 nccl:all_reduce 2 started\n",
+	    "0 nccl:all_reduce 2 started\n", "0 nccl:all_reduce 2 started\n" },
+	  "" },
+	{ "nobody waits", { BEFORE, BEFORE, BEFORE, BEFORE }, "" },
+	{ "two against two",
+	  { "0 nccl:all_reduce 2 started\n", "0 nccl:all_reduce 2 started\n",
+	    "0 nccl:barrier 2 started\n", "0 nccl:barrier 2 started\n" },
+	  "" },
+	{ "what goes between two ranks is not counted",
+	  { "0 nccl:send 2 started\n", "0 nccl:recv-send 2 started\n", BEFORE,
+	    BEFORE },
+	  "" },
+};
+
+static void verdicts(void)
+{
+	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
+		owned(flights_free) struct flights *flights = flights_new(NULL);
+		char text[FLIGHT_TEXT_SIZE] = "";
+		const char *node;
+		int64_t rank;
+		bool took = true;
+
+		for (int r = 0; r < 4; r++)
+			took &= take_dump(flights, r, jobs[i].calls[r]);
+		ok(took && flights_has(flights, 3), "%s: dumps are read",
+		   jobs[i].what);
+		if (!flights_verdict(flights, text, &node, &rank))
+			*text = 0;
+		is(text, jobs[i].text, jobs[i].what);
+	}
+}
+
+static void broken(void)
+{
+	static struct writer writer;
+	owned(flights_free) struct flights *flights = flights_new(NULL);
+	char text[FLIGHT_TEXT_SIZE];
+	const char *node;
+	int64_t rank;
+	size_t taken = 0;
+
+	take_dump(flights, 0, BEFORE "0 nccl:all_reduce 2 started\n");
+	write_dump(&writer, BEFORE);
+	for (size_t size = 0; size < writer.bytes.size; size++)
+		taken += flights_take(flights, "n1", 1, writer.bytes.data, size,
+				      NULL) == 0;
+	ok(!taken && !flights_has(flights, 1),
+	   "a dump that is cut anywhere is none");
+	ok(!flights_verdict(flights, text, &node, &rank),
+	   "and its rank is not named");
+	for (size_t at = 0; at < writer.bytes.size; at++) {
+		char kept = writer.bytes.data[at];
+
+		for (int bit = 0; bit < 8; bit++) {
+			writer.bytes.data[at] = (char)(kept ^ (1 << bit));
+			flights_take(flights, "n1", 1, writer.bytes.data,
+				     writer.bytes.size, NULL);
+		}
+		writer.bytes.data[at] = kept;
+	}
+	ok(true, "a wrong bit anywhere is survived");
+	buffer_clear(&writer.bytes);
+	ok(flights_take(flights, "n1", 9, "dump", 4, NULL) < 0 &&
+		   flights_take(flights, "n1", 9, "", 0, NULL) < 0,
+	   "other files are no dumps");
+}
+
+int main(void)
+{
+	tap_begin(20);
+	verdicts();
+	broken();
+	return tap_done();
+}
