@@ -18,9 +18,11 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
-#define KILL_MS 2000 /* SIGKILL takes effect sooner, or not at all */
+#define KILL_MS 2000       /* SIGKILL takes effect sooner, or not at all */
+#define HIDDEN_GROUP 65533 /* the real group only: no rights to files */
 #define READ_MAX 65536
 #define READS_MAX 16 /* per turn of the loop */
 
@@ -364,6 +366,13 @@ subprocess_run_child(const struct launch *start)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != start->parent)
 		_exit(127);
+	/* The memory of a program can be looked into again, whatever that of
+	 * its parent was. Nobody has the groups to do so who has no right to it
+	 * anyway: see ptrace(2), "access mode checking". Not setregid(): glibc
+	 * would change our threads, too.
+	 */
+	if (!prctl(PR_GET_DUMPABLE))
+		syscall(SYS_setregid, HIDDEN_GROUP, -1);
 	if (start->cpus)
 		sched_setaffinity(0, sizeof(*start->cpus), start->cpus);
 	signal(SIGPIPE, SIG_DFL);

@@ -4,7 +4,8 @@
  * For programs that answer and end, such as nvidia-smi, on the event loop. The
  * program gets a process group of its own and LC_ALL=C, and dies with its
  * parent. Its whole group is killed when it ends or exceeds its limit. SIGCHLD
- * must be blocked (program_begin() does that).
+ * must be blocked (program_begin() does that). If nobody may look into us
+ * (PR_SET_DUMPABLE), nobody may look into it, if we may change our group.
  */
 #pragma once
 
