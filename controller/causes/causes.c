@@ -227,6 +227,9 @@ static int take_cause(struct causes *causes, const struct failure_hit *hit,
 		snprintf(cause->host, sizeof(cause->host), "%.*s",
 			 (int)host_size, host);
 	cause_take_signal(cause, hit);
+	/* "  traceback : Signal 9 ...", of the process that a report names. */
+	if (*cause->signal && causes->ends.count && cause_line_indented(line))
+		cause->quoted = &causes->ends.entries[causes->ends.count - 1];
 	if (hit->meaning->ends && !causes_before(causes, hit->meaning->order))
 		causes->ended = true;
 	/* "RuntimeError:" and the text in the next line. */

@@ -56,7 +56,8 @@ struct cause {
 	char signal[12];    /* "": none */
 	char host[END_HOST_MAX];
 	const struct process_end *quoted; /* the launcher's report that quotes
-					     it, or NULL */
+					     it, or in which it stands; or
+					     NULL */
 	bool reported;                    /* only that report has it */
 };
 

@@ -73,6 +73,17 @@ static bool survived(const struct causes *causes, const struct cause *cause,
 	return (went_on && !failed) || lines >= SURVIVED_LINES;
 }
 
+/* Was the process ended after the one that the launcher calls the first? It was
+ * the launcher that ended it.
+ */
+static bool ended_later(const struct causes *causes, const struct cause *cause)
+{
+	const struct process_end *root = process_ends_root(&causes->ends);
+
+	return *cause->signal && cause->quoted && root && root->root &&
+	       *root->time && strcmp(cause->quoted->time, root->time) > 0;
+}
+
 static bool is_better(const struct causes *causes, const struct cause *one,
 		      const struct cause *other)
 {
@@ -171,7 +182,8 @@ static const struct cause *cause_choose(const struct causes *causes,
 	for (size_t i = 0; i < causes->count; i++) {
 		const struct cause *cause = &causes->all[i];
 
-		if (survived(causes, cause, failed)) {
+		if (survived(causes, cause, failed) ||
+		    ended_later(causes, cause)) {
 			if (!past || is_better(causes, cause, past))
 				past = cause;
 		} else if (!best || is_better(causes, cause, best)) {

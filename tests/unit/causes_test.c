@@ -394,6 +394,28 @@ static const struct {
 	  "Root Cause (first observed failure):\n[0]:\n  host      : oak3\n"
 	  "  rank      : 5 (local_rank: 1)\n  exitcode  : 1 (pid: 7)\n",
 	  "other", 5, 4, "Root Cause (first observed failure):" },
+	{ "who was killed after the first failure was ended by the launcher",
+	  "Failures:\n[1]:\n  time      : 2026-01-02_03:04:36\n"
+	  "  host      : oak3\n  rank      : 0 (local_rank: 0)\n"
+	  "  exitcode  : -9 (pid: 8)\n"
+	  "  traceback : Signal 9 (SIGKILL) received by PID 8\n"
+	  "Root Cause (first observed failure):\n"
+	  "[0]:\n  time      : 2026-01-02_03:04:05\n  host      : oak3\n"
+	  "  rank      : 1 (local_rank: 1)\n  exitcode  : 1 (pid: 7)\n",
+	  "other", 1, 8, "Root Cause (first observed failure):" },
+	{ "who was killed in the same second may be the cause",
+	  "Failures:\n[1]:\n  time      : 2026-01-02_03:04:05\n"
+	  "  host      : oak3\n  rank      : 0 (local_rank: 0)\n"
+	  "  exitcode  : -9 (pid: 8)\n"
+	  "  traceback : Signal 9 (SIGKILL) received by PID 8\n"
+	  "Root Cause (first observed failure):\n"
+	  "[0]:\n  time      : 2026-01-02_03:04:05\n  host      : oak3\n"
+	  "  rank      : 1 (local_rank: 1)\n  exitcode  : 1 (pid: 7)\n",
+	  "signal", 0, 7, "traceback : Signal 9 (SIGKILL) received by PID 8" },
+	{ "an error in JSON, as torchelastic writes it",
+	  "[ERROR] 2026-01-02 03:04:05,880 error_handler: {\n"
+	  "  \"message\": {\n    \"message\": \"OarError: bad oar\",\n",
+	  "error", -1, 3, "\"message\": \"OarError: bad oar\"," },
 	{ "marks of a frame that another rank tore off",
 	  TRACEBACK "    ^^^^^^\n^^^^^^^^^^^^^\nValueError: bad oar\n",
 	  "error", -1, 6, "ValueError: bad oar" },
