@@ -25,7 +25,7 @@ struct call_plan {
 	void *source_arg;
 	engine_data_fn *data;     /* gets the bytes of the answer */
 	engine_object_fn *object; /* gets the JSON objects of the answer */
-	bool lists;               /* images or containers, with their labels */
+	bool lists;               /* images or containers */
 	uint32_t timeout_ms;
 	uint32_t stall_ms;
 	int conflict; /* errno value of a 409; 0: EBUSY */

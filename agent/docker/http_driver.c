@@ -4,7 +4,7 @@
 
 #include "agent/docker/engine_version.h"
 #include "agent/docker/http.h"
-#include "agent/docker/label_sieve.h"
+#include "agent/docker/list_sieve.h"
 #include "agent/docker/json_stream.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/printable.h"
@@ -31,7 +31,7 @@ struct call {
 	struct http_call *http;
 	sd_event_source *timer; /* timeout_ms, while it waits */
 	struct json_stream stream;
-	struct label_sieve sieve;
+	struct list_sieve sieve;
 	bool busy;      /* a callback of the stream runs: do not free */
 	bool cancelled; /* free when the callback has returned */
 	struct error error;
@@ -66,7 +66,7 @@ static void driver_call_free(struct call *call)
 {
 	loop_source_free(&call->timer);
 	json_stream_clear(&call->stream);
-	label_sieve_clear(&call->sieve);
+	list_sieve_clear(&call->sieve);
 	/* A header may hold a password. */
 	for (size_t i = 0; i < call->headers.count; i++)
 		explicit_bzero(call->headers.items[i],
@@ -270,7 +270,7 @@ static int call_list(void *arg, const void *data, size_t size,
 {
 	struct call *call = arg;
 
-	if (label_sieve_feed(&call->sieve, data, size, err) == 0)
+	if (list_sieve_feed(&call->sieve, data, size, err) == 0)
 		return 0;
 	return error_prefix(err, "engine at %s: list", call->engine->host);
 }
@@ -525,7 +525,7 @@ static struct engine_call *http_driver_begin(struct engine *base,
 	if (!call)
 		return NULL;
 	json_stream_init(&call->stream);
-	label_sieve_init(&call->sieve, HTTP_ANSWER_MAX);
+	list_sieve_init(&call->sieve, HTTP_ANSWER_MAX);
 	call->base.driver = base->driver;
 	call->engine = engine;
 	call->plan = *plan;

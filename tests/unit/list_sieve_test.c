@@ -1,5 +1,5 @@
-/* label_sieve_test.c - what is left of a list of the engine's. */
-#include "agent/docker/label_sieve.h"
+/* list_sieve_test.c - what is left of a list of the engine's. */
+#include "agent/docker/list_sieve.h"
 #include "tests/tap.h"
 
 #define OURS "\"regatta.job\":\"1\""
@@ -8,15 +8,15 @@
 /* In pieces of so many bytes; the caller frees. */
 static char *sieved(const char *list, size_t piece)
 {
-	owned(label_sieve_clear) struct label_sieve sieve;
+	owned(list_sieve_clear) struct list_sieve sieve;
 	size_t size = strlen(list);
 	int rc = 0;
 
-	label_sieve_init(&sieve, LIMIT);
+	list_sieve_init(&sieve, LIMIT);
 	for (size_t at = 0; at < size && rc == 0; at += piece)
-		rc = label_sieve_feed(&sieve, list + at,
-				      size - at < piece ? size - at : piece,
-				      NULL);
+		rc = list_sieve_feed(&sieve, list + at,
+				     size - at < piece ? size - at : piece,
+				     NULL);
 	return rc < 0 ? NULL : buffer_take(&sieve.text);
 }
 
@@ -27,7 +27,7 @@ static void lists(void)
 	} rows[] = {
 		{ "[]", "[]", "no item" },
 		{ "[{\"Labels\":null},{\"Labels\":[\"x\"]}]",
-		  "[{\"Labels\":null},{\"Labels\":[\"x\"]}]", "no labels" },
+		  "[{\"Labels\":null},{\"Labels\":null}]", "no labels" },
 		{ "{\"Labels\":{}}", "{\"Labels\":{}}", "an empty object" },
 		{ "{\"Labels\":{\"a\":\"1\"},\"Id\":\"x\"}",
 		  "{\"Labels\":{},\"Id\":\"x\"}", "a label of others" },
@@ -41,9 +41,13 @@ static void lists(void)
 		  "{\"Labels\":{" OURS "}}", "quotes, brackets and objects" },
 		{ "{\"a\":\"Labels\",\"b\":{\"c\":1},\"x\\\"Labels\":{\"d\":1}"
 		  "}",
-		  "{\"a\":\"Labels\",\"b\":{\"c\":1},\"x\\\"Labels\":{\"d\":1}"
-		  "}",
+		  "{\"a\":\"Labels\",\"b\":null,\"x\\\"Labels\":null}",
 		  "other members" },
+		{ "[{\"Names\":[\"/a\",\"/b\"],\"Mounts\":[{\"a\":\"]\"},[{}]],"
+		  "\"Id\":\"x\",\"RepoTags\":[\"t\"],\"Ports\":[],\"Size\":1}]",
+		  "[{\"Names\":[\"/a\",\"/b\"],\"Mounts\":null,\"Id\":\"x\","
+		  "\"RepoTags\":[\"t\"],\"Ports\":null,\"Size\":1}]",
+		  "names are kept, mounts and ports are not" },
 		{ "[{\"Labels\":{\"a\":\"1\"}},{\"Labels\":{" OURS "}}]",
 		  "[{\"Labels\":{}},{\"Labels\":{" OURS "}}]", "two items" },
 		{ "{\"Labels\":{]}:", "{\"Labels\":{}:", "what is no JSON" },

@@ -1,6 +1,6 @@
 #!/bin/bash
-# labels.t - images whose labels are larger than an answer of the engine may be, and
-# labels as Regatta gives them to its own containers.
+# lists.t - images by which lists of the engine would be too large, and labels as
+# Regatta gives them to its own containers.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"
 # shellcheck source=tests/system/cluster.sh
@@ -35,7 +35,7 @@ for path, data in files.items():
 out.close()' "$@" | dk e1 load >/dev/null
 }
 
-# ---- large ones ----------------------------------------------------------
+# ---- large ones: tests/unit/list_sieve_test.c has volumes and ports --------
 
 jobs=()
 for i in 1 2 3 4 5; do
