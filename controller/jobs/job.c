@@ -43,7 +43,9 @@ static void job_free(struct job *job)
 }
 OWNED_POINTER(struct job, job_free)
 
-/* The labels that its nodes must have; NULL: none, or out of memory. */
+/* The labels that its nodes must have; NULL: none, or out of memory. Of a job
+ * with pods of its own, the cluster has heeded those of the sweep.
+ */
 static char *job_labels(const struct jobs *jobs, uint64_t id,
 			const char *labels)
 {
@@ -51,10 +53,7 @@ static char *job_labels(const struct jobs *jobs, uint64_t id,
 
 	if (!jobs->pods)
 		return labels ? strdup(labels) : NULL;
-	return asprintf(&text, "%s%sjob=%" PRIu64, labels ? labels : "",
-			labels ? "," : "", id) < 0
-		       ? NULL
-		       : text;
+	return asprintf(&text, "job=%" PRIu64, id) < 0 ? NULL : text;
 }
 
 static struct job *job_new(struct jobs *jobs, uint64_t id, uint64_t sweep,
