@@ -9,6 +9,9 @@ mkdir -p jobs pods secrets gone
 
 pod_start() { # NAME JOB-FILE
 	local pod=$FAKE_CLUSTER/pods/$1 job=$2 words
+	while [[ -e held ]]; do # a volume is not there yet
+		sleep 0.1
+	done
 	mkdir -p "$pod"/{regatta,agent}
 	ln -sfn "$FAKE_CLUSTER/secrets/$(jq -r .metadata.name "$job")" "$pod/keys"
 	argv() { # CONTAINER WHICH
@@ -52,6 +55,7 @@ case "${args[*]}" in
 	echo yes
 	;;
 "config view"*) ;;
+"start "*) pod_start "${args[@]:1}" ;; # of our own
 "get nodes"* | "get resourcequotas"*)
 	cat "${args[1]}.json" 2>/dev/null || { echo Forbidden >&2; exit 1; }
 	;;
@@ -61,7 +65,11 @@ case "${args[*]}" in
 		cat "${args[2]}"
 		exit
 	fi
-	[[ -e refused ]] && { cat refused >&2; exit 1; }
+	if [[ -e forbidden ]]; then # once
+		rm forbidden
+		echo "Error from server (Forbidden)" >&2
+		exit 1
+	fi
 	jq -c 'if .kind == "List" then .items[] else . end' "${args[2]}" |
 		while read -r object; do
 			name=$(jq -r .metadata.name <<<"$object")
@@ -76,15 +84,18 @@ case "${args[*]}" in
 			jq '.metadata.uid = "uid-" + .metadata.name' <<<"$object" |
 				tee "jobs/$name" last
 			for ((i = 0; i < $(jq .spec.parallelism <<<"$object"); i++)); do
-				pod_start "$name-$i$$" "$FAKE_CLUSTER/jobs/$name"
+				setsid "$0" start "$name-$i$$" "$FAKE_CLUSTER/jobs/$name" \
+					>/dev/null 2>&1 </dev/null &
 			done
 		done
 	;;
 "get /apis") cat apis.json 2>/dev/null || echo '{"groups": []}' ;;
 "get jobs -l"*) cat /dev/null jobs/* 2>/dev/null | jq -s '{items: .}' ;;
-"get pods"*) cat pods.json 2>/dev/null || echo '{"items": []}' ;;
-"get events"*) cat events.json 2>/dev/null || echo '{"items": []}' ;;
-"delete jobs,secrets -l"*) 
+"get events"*) # of the newest Job
+	newest=$(printf '%s\n' jobs/*-*-*-* | tail -1)
+	sed "s/JOB/${newest#jobs/}/" events.json 2>/dev/null || echo '{"items": []}'
+	;;
+"delete jobs -l"*) # the Secrets are theirs
 	for job in jobs/*; do
 		[[ ! -e $job ]] || job_delete "${job#jobs/}"
 	done

@@ -27,6 +27,7 @@ sweep: good
 vendor: cpu
 image: lab/train:1
 devices: 1
+labels: zone=a # the cluster chooses nodes by it
 command: [/bin/sh, -c, "echo rank \$NODE_RANK of \$NNODES; head -c 3000000 /dev/zero | tr '\\\\0' x; exit \${code}"]
 matrix: {nodes: [1, 2], code: [0, 7]}
 END
@@ -112,6 +113,45 @@ is "$(stat -c %s good/controller/logs/1/1/rank-0.log)" 3000012 \
 like "$err" "job 2 .*exited with code 7" "an exit code is told"
 is "$(grep -rlE '"token": *"[^$]' good --include='*.json')" "" "no token is on the disk"
 nothing "after a sweep"
+
+# For a moment the API server forbids what it allows; then a volume comes late.
+sed "s/sweep: good/sweep: late/; s/nodes: \[1, 2\], code: \[0, 7\]/code: [0]/" good.yaml >late.yaml
+event() { # MEMBER TIME MESSAGE
+	echo "{\"$1\": \"2026-01-01T00:00:$2Z\", \"message\": \"$3\", \"involvedObject\": {\"name\": \"JOB-x2k9z\"}}"
+}
+jq -s '{items: .}' >"$FAKE_CLUSTER/events.json" <<<"
+	$(event lastTimestamp 07 'MountVolume.SetUp failed for volume x: secret y not found')
+	$(event lastTimestamp 08 'Error: ErrImagePull')
+	$(event eventTime 05.123456 '0/2 nodes are available')"
+touch "$FAKE_CLUSTER"/{forbidden,held}
+spawn late regatta k8s late.yaml --state late
+ok 'wait_for "grep -qs Forbidden late/k8s.log" 20' "a forbidden call is told"
+ok 'wait_for "regatta jobs --state late 2>/dev/null | finds \"MountVolume.SetUp failed\"" 30' \
+	"and made again; the last warning about a pod that waits is the job's detail"
+rm "$FAKE_CLUSTER"/{held,events.json}
+must wait_for '! alive late' 60
+is "$(code_of late) $(states late)" '0 ["completed"]' "and the job fails by neither"
+ok '! grep -E -- " (-w|--watch)( |$)" "$FAKE_CLUSTER/log"' \
+	"no watch is relied on, which ends with 0 when the API server dies"
+nothing "after that"
+
+# Its time is over: the command is stopped by Regatta, and its output collected.
+cat >limit.yaml <<'END'
+sweep: limit
+vendor: cpu
+image: lab/train:1
+devices: 1
+timeout: 2s
+command: [/bin/sh, -c, "trap 'echo told; exit 3' TERM; echo begun; while :; do sleep 0.1; done"]
+END
+run -t 60 regatta k8s limit.yaml --state limit
+like "$rc $err" "^1 .*timeout" "a deadline is Regatta's own"
+is "$(sed -n '1p;$p' limit/controller/logs/1/1/rank-0.log)" $'begun\ntold' \
+	"all output is collected"
+echo 'spec: {activeDeadlineSeconds: 60}' >site.yaml
+run regatta k8s limit.yaml --print --site site.yaml
+like "$rc $err" "^2 .*activeDeadlineSeconds.*timeout" \
+	"that of Kubernetes is refused, as it would delete output"
 
 # Its pod is deleted while it runs. Only the main container has the vendor's
 # tool and the tool for stacks.

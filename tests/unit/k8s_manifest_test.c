@@ -97,6 +97,9 @@ static void test_job(void)
 		   number(job, "spec/completions") == 2 &&
 		   number(job, "spec/backoffLimit") == 0,
 	   "one pod for each node, and no second try");
+	ok(!at(job, "spec/activeDeadlineSeconds") &&
+		   !at(job, POD "activeDeadlineSeconds"),
+	   "no deadline of Kubernetes, which would delete output");
 	is(text(job, POD "restartPolicy"), "Never", "no container again");
 	ok(cJSON_IsTrue(at(job, POD "shareProcessNamespace")) &&
 		   cJSON_IsFalse(at(job, POD "automountServiceAccountToken")) &&
@@ -186,6 +189,17 @@ static void test_limits(void)
 	is(text(job, POD "resourceClaims/0/resourceClaimTemplateName"),
 	   "regatta-ccddeeff-1-1", "of the template of its Job");
 	cJSON_Delete(job);
+	cJSON_AddItemToObject(choices, "without",
+			      cJSON_Parse("[\"GANG\", \"QUEUE\"]"));
+	job = job_make(&spec, 1, 1, &err);
+	ok(!json_get(at(job, "spec/template/metadata/labels"),
+		     "scheduling.x-k8s.io/pod-group") &&
+		   !json_get(at(job, "metadata/labels"),
+			     "kueue.x-k8s.io/queue-name") &&
+		   at(job, MAIN "resources/claims/0/name"),
+	   "what the cluster does not serve has no value");
+	cJSON_Delete(job);
+	cJSON_DeleteItemFromObject(choices, "without");
 	spec.container.user = (char *)"alice";
 	job = job_make(&spec, 1, 1, &err);
 	ok(!job && err.code == EINVAL && strstr(err.text, "alice"),
@@ -219,8 +233,7 @@ static void test_site(void)
 	struct error err;
 	cJSON *job, *choices = choices_make();
 
-	manifest_merge(json_get(json_get(json_get(json_get(choices, "objects"),
-						  "job"),
+	manifest_merge(json_get(json_get(at(choices, "objects/attempt/3"),
 					 "spec"),
 				"template"),
 		       site);

@@ -62,6 +62,7 @@ static cJSON *k8s_objects(struct cli *cli, struct error *err)
 	const char *file = k8s_options_given(cli)->site;
 	char images[PATH_MAX], path[PATH_MAX + 20];
 	owned(cJSON_Delete) cJSON *objects = NULL, *site = NULL;
+	const cJSON *job;
 
 	if (cli_images(cli, images, err) < 0)
 		return NULL;
@@ -72,9 +73,14 @@ static cJSON *k8s_objects(struct cli *cli, struct error *err)
 	site = k8s_read(file, "a pod template: metadata and spec", err);
 	if (!site)
 		return error_null(error_prefix(err, "--site"));
-	manifest_merge(json_get(json_get(json_get(objects, "job"), "spec"),
-				"template"),
-		       site);
+	if (json_get(json_get(site, "spec"), "activeDeadlineSeconds"))
+		return error_null(error_set(
+			err, EINVAL,
+			"--site: activeDeadlineSeconds is not valid here, as "
+			"it deletes pods with their output; expected timeout "
+			"in the sweep"));
+	job = json_get(objects, "attempt")->child->prev; /* the last item */
+	manifest_merge(json_get(json_get(job, "spec"), "template"), site);
 	return take(objects);
 }
 
@@ -126,41 +132,6 @@ static cJSON *k8s_choices(struct cli *cli, const struct input *input,
 	return take(choices);
 }
 
-static int k8s_print(struct cli *cli, const struct input *input,
-		     const cJSON *choices, struct error *err)
-{
-	const struct manifest_run run = { .cluster = "run-00000000",
-					  .choices = choices };
-
-	for (size_t i = 0; i < sweep_totals(input->sweep)->kept; i++) {
-		owned(job_spec_clear) struct job_spec spec = { 0 };
-		owned(cJSON_Delete) cJSON *list = NULL;
-		owned_free char *text = NULL;
-
-		if (sweep_cell_spec(input->sweep, i, &spec, err) < 0)
-			return -1;
-		list = manifest_attempt(&run, &spec, i + 1, 1,
-					"of each attempt", err);
-		text = list ? cJSON_Print(list) : NULL;
-		if (!text)
-			return list ? error_nomem(err, "manifest") : -1;
-		if (cli_print_json_text(cli, text, err) < 0)
-			return -1;
-	}
-	return EXIT_GOOD;
-}
-
-static int k8s_words(const cJSON *choices, struct strings *options,
-		     struct error *err)
-{
-	const cJSON *word;
-
-	cJSON_ArrayForEach(word, json_get(choices, "kubectl"))
-		if (strings_add(options, cJSON_GetStringValue(word), err) < 0)
-			return -1;
-	return 0;
-}
-
 /* Does the cluster serve the API: "group/version", or "group/" of any? */
 static bool k8s_serves(const cJSON *found, const char *api)
 {
@@ -180,67 +151,52 @@ static bool k8s_serves(const cJSON *found, const char *api)
 	return false;
 }
 
-/* May its object be created? "podgroups.scheduling.x-k8s.io" */
-static int k8s_can_extra(const struct strings *options, const cJSON *extra,
-			 struct error *err)
-{
-	const char *kind = json_get_text(json_get(extra, "object"), "kind");
-	const char *api = json_get_text_or_empty(extra, "api");
-	char what[160];
-
-	if (!kind)
-		return 1;
-	snprintf(what, sizeof(what), "%.60ss.%.*s", kind,
-		 (int)strcspn(api, "/"), api);
-	return kubectl_can(options, "create", what, err);
-}
-
-/* Keep the extras whose API the cluster serves. */
-static int k8s_discover(const struct strings *options, cJSON *choices,
-			struct error *err)
+/* Find the words of kubernetes.yaml that have no value here. Of a cluster that
+ * does not answer nothing is assumed.
+ */
+static int k8s_discover(cJSON *choices, struct error *err)
 {
 	static const char *const words[] = { "get", "--raw", "/apis", NULL };
-	cJSON *extras = json_get(json_get(choices, "objects"), "extras");
+	const cJSON *options = json_get(choices, "kubectl"), *api;
+	cJSON *without = cJSON_AddArrayToObject(choices, "without");
 	owned(cJSON_Delete) cJSON *found = NULL;
-	cJSON *extra, *next;
 
 	kubectl_json(options, words, &found, NULL);
-	for (extra = extras ? extras->child : NULL; extra; extra = next) {
-		const char *api = json_get_text(extra, "api");
-		const char *value = json_get_text_or_empty(extra, "value");
-		bool optional = !strcmp(value, "$GANG");
-		/* Of a cluster that does not answer nothing is assumed. */
-		int can = !api || (found ? k8s_serves(found, api) : !optional);
+	cJSON_ArrayForEach(api,
+			   json_get(json_get(choices, "objects"), "apis")) {
+		bool gang = !strcmp(api->string, "GANG");
+		int can = found ? k8s_serves(found, cJSON_GetStringValue(api))
+				: !gang;
 
-		next = extra->next;
-		if (can && optional)
-			can = k8s_can_extra(options, extra, err);
+		if (can && gang)
+			can = kubectl_can(options, "create",
+					  "podgroups.scheduling.x-k8s.io", err);
 		if (can < 0)
 			return -1;
 		if (can)
 			continue;
-		if (json_get(choices, "queue") && !strcmp(value, "$QUEUE"))
+		if (json_get(choices, "queue") && !strcmp(api->string, "QUEUE"))
 			return error_set(err, ENOENT,
 					 "--queue: the cluster has no Kueue");
-		if (json_get(choices, "class") && !strcmp(value, "$CLASS"))
+		if (json_get(choices, "class") && !strcmp(api->string, "CLASS"))
 			return error_set(err, ENOENT,
 					 "the cluster has no %.60s, which the "
 					 "vendor's profile needs",
-					 api);
-		cJSON_Delete(cJSON_DetachItemViaPointer(extras, extra));
+					 cJSON_GetStringValue(api));
+		cJSON_AddItemToArray(without, cJSON_CreateString(api->string));
 	}
 	return 0;
 }
 
 /* What the guest does there, and why (regatta-k8s(7)). */
 static const char *const k8s_rights[][2] = {
-	{ "create", "jobs" },    { "get", "jobs" },       { "list", "jobs" },
-	{ "delete", "jobs" },    { "create", "secrets" }, { "list", "secrets" },
-	{ "delete", "secrets" }, { "list", "pods" },      { "list", "events" },
+	{ "create", "jobs" }, { "get", "jobs" },       { "list", "jobs" },
+	{ "delete", "jobs" }, { "create", "secrets" }, { "delete", "secrets" },
+	{ "watch", "jobs" },  { "list", "events" },
 };
 
 /* Is each of them given? One that lacks is named before anything is created. */
-static int k8s_check_rights(const struct strings *options, struct error *err)
+static int k8s_check_rights(const cJSON *options, struct error *err)
 {
 	char lacks[300] = "";
 
@@ -263,9 +219,26 @@ static int k8s_check_rights(const struct strings *options, struct error *err)
 		      : 0;
 }
 
-/* Say what the cluster would do, once for cells that differ in no pod. */
-static int k8s_plan(const struct input *input, const cJSON *choices,
-		    const struct strings *options, FILE *out, struct error *err)
+/* Say what the cluster would do with a Job: EXIT_GOOD or EXIT_WORK_FAILED. */
+static int k8s_ask(const cJSON *choices, const cJSON *list, size_t cell,
+		   uint32_t nodes, FILE *out, struct error *err)
+{
+	char said[ADMISSION_TEXT_MAX];
+	int could = admission_ask(json_get(choices, "kubectl"),
+				  json_get(list, "items")->child->prev, said,
+				  err); /* the last item is the Job */
+
+	if (could < 0)
+		return -1;
+	fprintf(out, "job %zu, nodes: %u: %s\n", cell + 1, nodes, said);
+	return could ? EXIT_GOOD : EXIT_WORK_FAILED;
+}
+
+/* Print the Jobs of all cells; or ask about them, once for cells that differ in
+ * no pod.
+ */
+static int k8s_show(struct cli *cli, const struct input *input,
+		    const cJSON *choices, bool ask, struct error *err)
 {
 	const struct manifest_run run = { .cluster = "run-00000000",
 					  .choices = choices };
@@ -276,32 +249,29 @@ static int k8s_plan(const struct input *input, const cJSON *choices,
 		owned(job_spec_clear) struct job_spec spec = { 0 };
 		owned(cJSON_Delete) cJSON *list = NULL;
 		owned_free char *text = NULL;
-		char said[ADMISSION_TEXT_MAX];
-		const cJSON *job;
-		int could;
+		int rc;
 
 		if (sweep_cell_spec(input->sweep, i, &spec, err) < 0)
 			return -1;
-		list = manifest_attempt(&run, &spec, 1, 1, "", err);
-		text = list ? cJSON_PrintUnformatted(list) : NULL;
+		list = manifest_attempt(&run, &spec, ask ? 1 : i + 1, 1,
+					"of each attempt", err);
+		text = list ? cJSON_Print(list) : NULL;
 		if (!text)
-			return -1;
-		if (strings_has(&seen, text))
+			return list ? error_nomem(err, "manifest") : -1;
+		if (ask && strings_has(&seen, text))
 			continue;
-		job = json_get(list, "items")->child->prev; /* the last */
-		could = admission_ask(options, job, said, err);
-		if (could < 0 || strings_add(&seen, text, err) < 0)
+		rc = ask ? k8s_ask(choices, list, i, spec.nodes, cli->out, err)
+			 : cli_print_json_text(cli, text, err);
+		if (rc < 0 || strings_add(&seen, text, err) < 0)
 			return -1;
-		fprintf(out, "job %zu, nodes: %u: %s\n", i + 1, spec.nodes,
-			said);
-		code = could ? code : EXIT_WORK_FAILED;
+		code = rc ? rc : code;
 	}
 	return code;
 }
 
 /* At which the pods reach the controller: the one that reaches their server. */
-static int k8s_address(const struct strings *options,
-		       char address[LOCAL_ADDRESS_SIZE], struct error *err)
+static int k8s_address(const cJSON *options, char address[LOCAL_ADDRESS_SIZE],
+		       struct error *err)
 {
 	const char *const words[] = { "config",
 				      "view",
@@ -331,28 +301,32 @@ static int k8s_address(const struct strings *options,
 	return local_address(endpoint, address, err);
 }
 
-/* input: NULL with --resume, whose choices were checked. */
-static int k8s_begin(struct cli *cli, const struct input *input, cJSON *choices,
-		     struct error *err)
+/* The choices of the folder of --resume. */
+static cJSON *k8s_resumed(const char *path, struct error *err)
+{
+	owned(cJSON_Delete) cJSON *choices = NULL;
+	struct folder folder = { 0 };
+	cJSON *own;
+
+	snprintf(folder.path, sizeof(folder.path), "%s", path);
+	if (folder_choices(&folder, &choices, err) < 0)
+		return NULL;
+	own = cJSON_DetachItemFromObject(choices, "k8s");
+	if (!own)
+		error_set(err, EINVAL,
+			  "--resume: '%.200s' is not valid here; expected the "
+			  "folder of an earlier regatta k8s",
+			  path);
+	return own;
+}
+
+static int k8s_run(struct cli *cli, cJSON *choices, struct error *err)
 {
 	struct k8s_options *given = k8s_options_given(cli);
-	owned(strings_clear) struct strings options = { 0 };
 	char address[LOCAL_ADDRESS_SIZE];
 
-	if (!choices)
-		return error_set(err, EINVAL,
-				 "--resume: '%.200s' is not valid here; "
-				 "expected the folder of an earlier regatta "
-				 "k8s",
-				 given->run.resume);
-	if (k8s_words(choices, &options, err) < 0 ||
-	    k8s_check_rights(&options, err) < 0 ||
-	    (input && k8s_discover(&options, choices, err) < 0))
-		return -1;
-	if (given->plan && input)
-		return k8s_plan(input, choices, &options, cli->out, err);
 	if (!given->run.address) {
-		if (k8s_address(&options, address, err) < 0)
+		if (k8s_address(json_get(choices, "kubectl"), address, err) < 0)
 			return -1;
 		given->run.address = address;
 	}
@@ -366,41 +340,34 @@ static int k8s_begin(struct cli *cli, const struct input *input, cJSON *choices,
 static int k8s_command(struct cli *cli, struct error *err)
 {
 	struct k8s_options *given = k8s_options_given(cli);
+	const char *resume = given->run.resume;
 	owned(input_clear) struct input input = { 0 };
-	owned(strings_clear) struct strings options = { 0 };
 	owned(cJSON_Delete) cJSON *choices = NULL;
 
 	if (given->serve != OPTION_NONE)
 		return pods_serve(cli, (int)given->serve, err);
-	if (given->plan && given->run.resume)
+	if (resume && (given->plan || given->print))
 		return error_set(err, EINVAL,
-				 "k8s: --plan is not valid with --resume "
-				 "(expected a sweep)");
-	if (given->run.resume) {
-		struct folder folder = { 0 };
-
-		snprintf(folder.path, sizeof(folder.path), "%s",
-			 given->run.resume);
-		if (folder_choices(&folder, &choices, err) < 0)
-			return -1;
-		return k8s_begin(cli, NULL, json_get(choices, "k8s"), err);
-	}
-	if (!cli->arg_count)
+				 "k8s: --%s is not valid with --resume "
+				 "(expected a sweep)",
+				 given->plan ? "plan" : "print");
+	if (!resume && !cli->arg_count)
 		return error_set(err, EINVAL,
 				 "k8s: missing argument SWEEP (expected "
 				 "regatta k8s SWEEP [-- KUBECTL-OPTIONS])");
-	if (input_init(&input, cli, cli->args[0], false, err) < 0 ||
-	    input_check_jobs(&input, cli, err) < 0)
+	if (!resume && (input_init(&input, cli, cli->args[0], false, err) < 0 ||
+			input_check_jobs(&input, cli, err) < 0))
 		return -1;
-	choices = k8s_choices(cli, &input, err);
-	if (!choices)
+	choices = resume ? k8s_resumed(resume, err)
+			 : k8s_choices(cli, &input, err);
+	if (!choices ||
+	    (!given->print &&
+	     k8s_check_rights(json_get(choices, "kubectl"), err) < 0) ||
+	    (!resume && k8s_discover(choices, err) < 0))
 		return -1;
-	if (!given->print)
-		return k8s_begin(cli, &input, choices, err);
-	return k8s_words(choices, &options, err) < 0 ||
-			       k8s_discover(&options, choices, err) < 0
-		       ? -1
-		       : k8s_print(cli, &input, choices, err);
+	return given->plan || given->print
+		       ? k8s_show(cli, &input, choices, given->plan, err)
+		       : k8s_run(cli, choices, err);
 }
 
 /* clang-format off */

@@ -154,24 +154,22 @@ static bool admission_quota_lacks(const cJSON *quota, const cJSON *spec,
 	return false;
 }
 
-static int admission_try(const struct strings *kubectl, const cJSON *template,
+static int admission_try(const cJSON *kubectl, const cJSON *template,
 			 const char *name, struct error *err)
 {
-	static const char *const words[] = { "--dry-run=server", "-o", "json",
-					     NULL };
 	owned(cJSON_Delete) cJSON *pod = cJSON_Duplicate(template, true);
 	owned(cJSON_Delete) cJSON *answer = NULL;
 
 	cJSON_AddStringToObject(pod, "apiVersion", "v1");
 	cJSON_AddStringToObject(pod, "kind", "Pod");
 	cJSON_AddStringToObject(json_get(pod, "metadata"), "name", name);
-	return kubectl_create(kubectl, pod, words, &answer, err);
+	return kubectl_create(kubectl, pod, "--dry-run=server", &answer, err);
 }
 
 /* The items of a list, unless they may not be read. The caller deletes *list.
  */
-static const cJSON *admission_list(const struct strings *kubectl,
-				   const char *what, cJSON **list)
+static const cJSON *admission_list(const cJSON *kubectl, const char *what,
+				   cJSON **list)
 {
 	const char *const words[] = { "get", what, "-o", "json", NULL };
 
@@ -180,7 +178,7 @@ static const cJSON *admission_list(const struct strings *kubectl,
 		       : json_get(*list, "items");
 }
 
-int admission_ask(const struct strings *kubectl, const cJSON *job,
+int admission_ask(const cJSON *kubectl, const cJSON *job,
 		  char text[ADMISSION_TEXT_MAX], struct error *err)
 {
 	const cJSON *template = json_get(json_get(job, "spec"), "template");

@@ -3,9 +3,10 @@
  */
 #pragma once
 
-#include "protocol/base/strings.h"
+#include "protocol/base/error.h"
 
 #include <cjson/cJSON.h>
+#include <stdbool.h>
 
 #define ADMISSION_TEXT_MAX 400
 
@@ -15,7 +16,7 @@
  * not asked, as the rights for it are missing. Returns 1: it could run; 0: it
  * never will; -1 with *err set.
  */
-int admission_ask(const struct strings *kubectl, const cJSON *job,
+int admission_ask(const cJSON *kubectl, const cJSON *job,
 		  char text[ADMISSION_TEXT_MAX], struct error *err);
 
 /* A quantity of Kubernetes, "1500m", "64Gi", 8; 0: it is none. */

@@ -2,6 +2,7 @@
  */
 #include "controller/cli/k8s/kubectl.h"
 #include "protocol/base/local_tool.h"
+#include "protocol/base/strings.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,34 +11,26 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static int kubectl_words(const struct strings *options,
-			 const char *const *words, struct strings *argv,
-			 struct error *err)
-{
-	if (strings_add(argv, "kubectl", err) < 0)
-		return -1;
-	for (size_t i = 0; i < options->count; i++)
-		if (strings_add(argv, options->items[i], err) < 0)
-			return -1;
-	for (; *words; words++)
-		if (strings_add(argv, *words, err) < 0)
-			return -1;
-	return 0;
-}
-
-int kubectl_run(const struct strings *options, const char *const *words,
+int kubectl_run(const cJSON *options, const char *const *words,
 		struct buffer *text, struct error *err)
 {
 	owned(strings_clear) struct strings argv = { 0 };
+	const cJSON *option;
 
 	buffer_init(text, KUBECTL_OUTPUT_MAX);
-	if (kubectl_words(options, words, &argv, err) < 0)
+	if (strings_add(&argv, "kubectl", err) < 0)
 		return -1;
+	cJSON_ArrayForEach(option, options)
+		if (strings_add(&argv, cJSON_GetStringValue(option), err) < 0)
+			return -1;
+	for (; *words; words++)
+		if (strings_add(&argv, *words, err) < 0)
+			return -1;
 	return local_tool_run(&argv, NULL, KUBECTL_MS, text, err);
 }
 
-int kubectl_json(const struct strings *options, const char *const *words,
-		 cJSON **answer, struct error *err)
+int kubectl_json(const cJSON *options, const char *const *words, cJSON **answer,
+		 struct error *err)
 {
 	owned(buffer_clear) struct buffer text = { 0 };
 
@@ -50,8 +43,8 @@ int kubectl_json(const struct strings *options, const char *const *words,
 				   words[0]);
 }
 
-int kubectl_can(const struct strings *options, const char *verb,
-		const char *what, struct error *err)
+int kubectl_can(const cJSON *options, const char *verb, const char *what,
+		struct error *err)
 {
 	const char *const words[] = { "auth", "can-i", verb, what, NULL };
 	owned(buffer_clear) struct buffer text = { 0 };
@@ -66,19 +59,18 @@ int kubectl_can(const struct strings *options, const char *verb,
 }
 
 /* It reads the object from our memory, so that a Secret is on no disk. */
-int kubectl_create(const struct strings *options, const cJSON *object,
-		   const char *const *more, cJSON **answer, struct error *err)
+int kubectl_create(const cJSON *options, const cJSON *object, const char *more,
+		   cJSON **answer, struct error *err)
 {
 	owned_free char *text = cJSON_PrintUnformatted(object);
 	owned_fd int fd = memfd_create("object", MFD_CLOEXEC);
 	char path[40];
-	const char *words[8] = { "create", "-f", path };
+	const char *const words[] = { "create", "-f", path, "-o",
+				      "json",   more, NULL };
 
 	if (!text || fd < 0 ||
 	    write(fd, text, strlen(text)) != (ssize_t)strlen(text))
 		return error_errno(err, "kubectl create");
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), fd);
-	for (size_t i = 0; more[i] && i < 4; i++)
-		words[3 + i] = more[i];
 	return kubectl_json(options, words, answer, err);
 }

@@ -34,37 +34,33 @@ bool manifest_of(const char *cluster, const char *name, uint64_t *job,
 	       sscanf(name + size, "-%" SCNu64 "-%u", job, attempt) == 2;
 }
 
-static void manifest_put(cJSON *list, cJSON *item)
-{
-	if (!cJSON_AddItemToArray(list, item))
-		cJSON_Delete(item);
-}
-
 /* The value of a word such as $NAME; NULL: the text is none of the words. */
 static const cJSON *manifest_value(const cJSON *values, const char *text)
 {
 	return text && *text == '$' ? json_get(values, text + 1) : NULL;
 }
 
-/* Put values in the place of their words. */
-static void manifest_fill(cJSON *in, const cJSON *values)
+/* Put values in the place of their words. False: nothing is left of it. */
+static bool manifest_fill(cJSON *in, const cJSON *values)
 {
 	cJSON *item, *next;
 
+	if (cJSON_IsNull(manifest_value(values, json_get_text(in, "when"))))
+		return false;
+	cJSON_DeleteItemFromObjectCaseSensitive(in, "when");
 	for (item = in->child; item; item = next) {
 		const cJSON *value =
 			manifest_value(values, cJSON_GetStringValue(item));
 		cJSON *copy;
 
 		next = item->next;
-		if (!value) {
-			manifest_fill(item, values);
-			continue;
-		}
-		if (cJSON_IsNull(value)) {
+		if (value ? cJSON_IsNull(value)
+			  : !manifest_fill(item, values)) {
 			cJSON_Delete(cJSON_DetachItemViaPointer(in, item));
 			continue;
 		}
+		if (!value)
+			continue;
 		copy = cJSON_Duplicate(value, true);
 		if (cJSON_IsObject(in))
 			cJSON_ReplaceItemInObjectCaseSensitive(in, item->string,
@@ -72,6 +68,7 @@ static void manifest_fill(cJSON *in, const cJSON *values)
 		else
 			cJSON_ReplaceItemViaPointer(in, item, copy);
 	}
+	return in->child || !cJSON_IsArray(in);
 }
 
 /* NULL: it has no value. */
@@ -157,7 +154,12 @@ static cJSON *manifest_values(const struct manifest_run *run, uint64_t job,
 {
 	char name[MANIFEST_NAME_SIZE], anchor[MANIFEST_NAME_SIZE];
 	cJSON *values = cJSON_CreateObject(), *owner = NULL;
+	const cJSON *word;
 
+	/* Of a name, the first value counts. */
+	cJSON_ArrayForEach(word, json_get(run->choices, "without")) {
+		value_put(values, cJSON_GetStringValue(word), NULL);
+	}
 	manifest_name(run->cluster, job, attempt, name);
 	manifest_name(run->cluster, 0, 0, anchor);
 	if (run->owner) {
@@ -186,7 +188,10 @@ static int value_put_spec(cJSON *values, const struct manifest_run *run,
 		 spec->devices ? spec->devices : 1);
 	snprintf(shm, sizeof(shm), "%" PRIu64, from->shm_bytes);
 	value_put_number(values, "NODES", true, spec->nodes);
-	value_put_number(values, "GANG", spec->nodes > 1, spec->nodes);
+	value_put(values, "GANG",
+		  spec->nodes > 1
+			  ? cJSON_Duplicate(json_get(values, "NAME"), true)
+			  : NULL);
 	value_put_number(values, "COUNT", true, spec->devices);
 	value_put_text(values, "DEVICES", devices);
 	value_put_text(values, "VENDOR", spec->vendor);
@@ -222,25 +227,18 @@ cJSON *manifest_attempt(const struct manifest_run *run,
 			const struct job_spec *spec, uint64_t job,
 			uint32_t attempt, const char *token, struct error *err)
 {
-	const cJSON *objects = json_get(run->choices, "objects"), *extra;
 	owned(cJSON_Delete) cJSON *values = manifest_values(run, job, attempt);
-	cJSON *made, *items, *last;
+	cJSON *made;
 
 	value_put_text(values, "TOKEN", token);
 	if (value_put_spec(values, run, spec, err) < 0)
 		return NULL;
 	made = cJSON_Parse("{\"apiVersion\": \"v1\", \"kind\": \"List\"}");
-	items = cJSON_AddArrayToObject(made, "items");
-	last = cJSON_Duplicate(json_get(objects, "job"), true);
-	cJSON_ArrayForEach(extra, json_get(objects, "extras")) {
-		if (cJSON_IsNull(manifest_value(values,
-						json_get_text(extra, "value"))))
-			continue;
-		manifest_put(items,
-			     cJSON_Duplicate(json_get(extra, "object"), true));
-		manifest_merge(last, json_get(extra, "job"));
-	}
-	manifest_put(items, last);
+	cJSON_AddItemToObject(made, "items",
+			      cJSON_Duplicate(json_get(json_get(run->choices,
+								"objects"),
+						       "attempt"),
+					      true));
 	manifest_fill(made, values);
 	return made;
 }
@@ -268,7 +266,7 @@ static void manifest_merge_list(cJSON *to, const cJSON *from)
 		if (same)
 			manifest_merge(same, item);
 		else
-			manifest_put(to, cJSON_Duplicate(item, true));
+			cJSON_AddItemToArray(to, cJSON_Duplicate(item, true));
 	}
 }
 

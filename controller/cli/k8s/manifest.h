@@ -25,7 +25,8 @@ struct manifest_run {
 	const char *owner;   /* uid of the Job that owns all; NULL: none yet */
 	/* image: with regatta-agent and regatta-init; resource: extended
 	 * resource of the vendor's devices, or class: their DeviceClass;
-	 * queue: of Kueue; host_network; objects: kubernetes.yaml.
+	 * queue: of Kueue; host_network; objects: kubernetes.yaml; without: the
+	 * words of its `apis` that the cluster does not serve.
 	 */
 	const cJSON *choices;
 };

@@ -28,7 +28,7 @@
 
 #define TURN_MS 200   /* between looks at the run's jobs */
 #define QUICK_MS 50   /* while one waits for its pods */
-#define PODS_MS 2000  /* between looks at pods that do not start */
+#define PODS_MS 2000  /* between looks for why pods do not start */
 #define START_MS 5000 /* before the first one: it takes time from a start */
 #define AGAIN_MS 5000 /* after a call that failed */
 #define TOKEN_S 86400 /* a Job may wait long for its pods */
@@ -41,7 +41,7 @@ struct pod_job {
 	uint32_t attempt;
 	bool wanted;              /* its attempt is not over */
 	bool waits;               /* the attempt has no nodes yet */
-	size_t pods;              /* at the last look */
+	const cJSON *event;       /* of the last look: why it has none */
 	char said[NOTE_TEXT_MAX]; /* the last detail */
 	TAILQ_ENTRY(pod_job) next;
 };
@@ -50,7 +50,7 @@ struct pods {
 	struct cli *cli;
 	struct session session;
 	cJSON *choices;
-	struct strings kubectl; /* its options */
+	const cJSON *kubectl; /* its options */
 	struct manifest_run run;
 	char label[128]; /* of all that it has created, as a selector */
 	size_t at_once;
@@ -69,7 +69,6 @@ static void pods_clear(struct pods *pods)
 		free(job);
 	}
 	session_clear(&pods->session);
-	strings_clear(&pods->kubectl);
 	cJSON_Delete(pods->anchor);
 	cJSON_Delete(pods->choices);
 }
@@ -102,20 +101,12 @@ static struct pod_job *pods_add(struct pods *pods, uint64_t job,
 	return item;
 }
 
-static int pods_create(const struct pods *pods, const cJSON *object,
-		       cJSON **answer, struct error *err)
-{
-	static const char *const words[] = { "-o", "json", NULL };
-
-	return kubectl_create(&pods->kubectl, object, words, answer, err);
-}
-
 /* The Job that owns all the others: make it. */
 static int pods_anchor(struct pods *pods, struct error *err)
 {
 	owned(cJSON_Delete) cJSON *anchor = manifest_anchor(&pods->run);
 
-	return pods_create(pods, anchor, &pods->anchor, err);
+	return kubectl_create(pods->kubectl, anchor, NULL, &pods->anchor, err);
 }
 
 static int pods_adopt_job(struct pods *pods, cJSON *item, struct error *err)
@@ -145,7 +136,7 @@ static int pods_adopt(struct pods *pods, struct error *err)
 
 	if (pods->run.owner)
 		return 0;
-	if (kubectl_json(&pods->kubectl, words, &answer, err) < 0)
+	if (kubectl_json(pods->kubectl, words, &answer, err) < 0)
 		return -1;
 	cJSON_ArrayForEach(item, json_get(answer, "items"))
 		if (pods_adopt_job(pods, item, err) < 0)
@@ -195,7 +186,7 @@ static int pods_delete(struct pods *pods, uint64_t job, uint32_t attempt,
 				      "--wait=false", NULL };
 
 	manifest_name(pods->run.cluster, job, attempt, name);
-	return kubectl_run(&pods->kubectl, words, &text, err);
+	return kubectl_run(pods->kubectl, words, &text, err);
 }
 
 static int pods_begin(struct pods *pods, const struct job_info *info,
@@ -218,7 +209,7 @@ static int pods_begin(struct pods *pods, const struct job_info *info,
 				token, err);
 	if (!list)
 		return -1;
-	if (pods_create(pods, list, &made, err) < 0) {
+	if (kubectl_create(pods->kubectl, list, NULL, &made, err) < 0) {
 		pods_delete(pods, info->job, info->attempt, NULL);
 		return -1;
 	}
@@ -312,31 +303,7 @@ static int pods_see_jobs(struct pods *pods, struct error *err)
 	return 0;
 }
 
-/* Why a pod does not start. The words live as long as it; NULL: it does. */
-static const char *pods_words(const cJSON *pod)
-{
-	static const char *const lists[] = { "initContainerStatuses",
-					     "containerStatuses" };
-	const cJSON *status = json_get(pod, "status"), *item;
-
-	cJSON_ArrayForEach(item, json_get(status, "conditions"))
-		if (!strcmp(json_get_text_or_empty(item, "type"),
-			    "PodScheduled") &&
-		    !strcmp(json_get_text_or_empty(item, "status"), "False"))
-			return json_get_text(item, "message");
-	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
-		cJSON_ArrayForEach(item, json_get(status, lists[i])) {
-			const cJSON *waits =
-				json_get(json_get(item, "state"), "waiting");
-
-			if (json_get(waits, "message"))
-				return json_get_text(waits, "message");
-		}
-	return NULL;
-}
-
-static int pods_tell(struct pods *pods, struct pod_job *job, const char *words,
-		     struct error *err)
+static void pods_tell(struct pods *pods, struct pod_job *job, const char *words)
 {
 	owned(answer_clear) struct answer answer = { 0 };
 	char text[NOTE_TEXT_MAX];
@@ -345,57 +312,39 @@ static int pods_tell(struct pods *pods, struct pod_job *job, const char *words,
 	snprintf(text, sizeof(text), "%s", words);
 	printable(text, strlen(text));
 	if (!strcmp(text, job->said))
-		return 0;
+		return;
 	snprintf(job->said, sizeof(job->said), "%s", text);
-	if (*text)
-		cli_say(pods->cli, "job %" PRIu64 ": %s", job->job, text);
+	cli_say(pods->cli, "job %" PRIu64 ": %s", job->job, text);
 	client_call(pods->session.client, MESSAGE_NOTE, &note, &answer, NULL);
-	return 0;
 }
 
-/* Of pods, and of events about Jobs: the job of ours that it belongs to, if it
- * waits; NULL: none.
+/* The time of an event; newer schedulers have another member for it. */
+static const char *pods_event_time(const cJSON *event)
+{
+	const char *time = json_get_text(event, "lastTimestamp");
+
+	return time ? time : json_get_text_or_empty(event, "eventTime");
+}
+
+/* Note the warning if it is the last one about a job of ours that waits. That
+ * an image is not there yet says less than the warning why.
  */
-static struct pod_job *pods_waiting(const struct pods *pods, const char *name)
+static void pods_note_event(struct pods *pods, const cJSON *event)
 {
-	uint64_t job;
+	const char *name =
+		json_get_text_or_empty(json_get(event, "involvedObject"),
+				       "name");
+	struct pod_job *job = NULL;
 	uint32_t attempt;
-	struct pod_job *item =
-		manifest_of(pods->run.cluster, name, &job, &attempt)
-			? pods_find(pods, job, attempt)
-			: NULL;
+	uint64_t id;
 
-	return item && item->wanted && item->waits ? item : NULL;
-}
-
-/* Tell why Jobs have no pods yet: a refusal is only an event. */
-static int pods_see_events(struct pods *pods, struct error *err)
-{
-	const char *const words[] = { "get",
-				      "events",
-				      "--field-selector",
-				      "reason=FailedCreate",
-				      "-o",
-				      "json",
-				      NULL };
-	owned(cJSON_Delete) cJSON *answer = NULL;
-	const cJSON *event;
-
-	if (kubectl_json(&pods->kubectl, words, &answer, err) < 0)
-		return -1;
-	cJSON_ArrayForEach(event, json_get(answer, "items")) {
-		struct pod_job *job = pods_waiting(
-			pods, json_get_text_or_empty(json_get(event,
-							      "involvedObject"),
-						     "name"));
-
-		if (job && !job->pods &&
-		    pods_tell(pods, job,
-			      json_get_text_or_empty(event, "message"),
-			      err) < 0)
-			return -1;
-	}
-	return 0;
+	if (manifest_of(pods->run.cluster, name, &id, &attempt))
+		job = pods_find(pods, id, attempt);
+	if (job && job->wanted && job->waits &&
+	    !strstr(json_get_text_or_empty(event, "message"), "ImagePull") &&
+	    (!job->event ||
+	     strcmp(pods_event_time(event), pods_event_time(job->event)) >= 0))
+		job->event = event;
 }
 
 static bool pods_wait(const struct pods *pods)
@@ -408,36 +357,37 @@ static bool pods_wait(const struct pods *pods)
 	return false;
 }
 
-/* Tell why pods do not start. */
+/* Tell why jobs have no nodes yet: a quota or policy refuses their pods, no
+ * node fits, an image or a volume does not come. These are events of Jobs and
+ * pods. No pod or Job fails by one: the kubelet and the Job's controller try
+ * again.
+ */
 static int pods_look(struct pods *pods, struct error *err)
 {
-	const char *const words[] = { "get", "pods", "-l", pods->label,
-				      "-o",  "json", NULL };
+	static const char *const words[] = {
+		"get",  "events", "--field-selector", "type=Warning", "-o",
+		"json", NULL
+	};
 	owned(cJSON_Delete) cJSON *answer = NULL;
 	struct pod_job *job;
-	const cJSON *pod;
+	const cJSON *event;
 
 	if (!pods_wait(pods) || clock_mono_ms() < pods->look_at)
 		return 0;
 	pods->look_at = clock_mono_ms() + PODS_MS;
-	if (kubectl_json(&pods->kubectl, words, &answer, err) < 0)
+	if (kubectl_json(pods->kubectl, words, &answer, err) < 0)
 		return -1;
 	TAILQ_FOREACH(job, &pods->jobs, next)
-		job->pods = 0;
-	cJSON_ArrayForEach(pod, json_get(answer, "items")) {
-		const char *why = pods_words(pod);
-
-		job = pods_waiting(pods,
-				   json_get_text_or_empty(json_get(pod,
-								   "metadata"),
-							  "name"));
-		if (!job)
-			continue;
-		job->pods++;
-		if (why && pods_tell(pods, job, why, err) < 0)
-			return -1;
+		job->event = NULL;
+	cJSON_ArrayForEach(event, json_get(answer, "items")) {
+		pods_note_event(pods, event);
 	}
-	return pods_see_events(pods, err);
+	TAILQ_FOREACH(job, &pods->jobs, next)
+		if (job->event)
+			pods_tell(pods, job,
+				  json_get_text_or_empty(job->event,
+							 "message"));
+	return 0;
 }
 
 /* An agent has come: label it for its job. */
@@ -503,16 +453,19 @@ static void pods_notice(void *arg, const char *text)
 	cli_say(arg, "%s", text);
 }
 
-/* Whatever the run has created, also before this guest began. */
+/* Whatever the run has created, also before this guest began: its Jobs, and
+ * what they own.
+ */
 static int pods_remove_all(struct pods *pods, struct error *err)
 {
 	owned(buffer_clear) struct buffer text = { 0 };
 	static const char end[] = "--timeout=" END_S;
-	const char *const words[] = { "delete",    "jobs,secrets",         "-l",
-				      pods->label, "--cascade=foreground", end,
-				      NULL };
+	const char *const words[] = {
+		"delete", "jobs", "-l", pods->label, "--cascade=foreground",
+		end,      NULL
+	};
 
-	return kubectl_run(&pods->kubectl, words, &text, err);
+	return kubectl_run(pods->kubectl, words, &text, err);
 }
 
 static void pods_pause(struct pods *pods, int64_t ms)
@@ -538,10 +491,7 @@ static int pods_open(struct pods *pods, struct error *err)
 		 pods->run.cluster);
 	item = json_get(from, "at_once");
 	pods->at_once = cJSON_IsNumber(item) ? (size_t)item->valuedouble : 1;
-	cJSON_ArrayForEach(item, json_get(from, "kubectl"))
-		if (strings_add(&pods->kubectl, cJSON_GetStringValue(item),
-				err) < 0)
-			return -1;
+	pods->kubectl = json_get(from, "kubectl");
 	return 0;
 }
 
