@@ -8,10 +8,13 @@
 #	kube_up			two nodes with 8 example.com/gpu each; ends with
 #				the test
 #	kube_image NAME FOLDER	the image NAME from a root file system, on both
-#	kube_regatta IMAGES	local/regatta:1, of what was built, with this
-#				folder of images
+#	kube_bare NAME IMAGE COMMAND...	a Job of one pod without Regatta, in the
+#				namespace bench, until it is complete
+#	kube_regatta IMAGES	local/regatta:1, of what was built and kubectl,
+#				with this folder of images
 #	kube_user NAMESPACE	a namespace, and $BED/NAMESPACE.config of a
 #				service account with the Role of regatta-k8s(7)
+#	kube_page TITLE		the example below it in regatta-k8s(7)
 #	kube ARGS		kubectl of the administrator
 #	inside COMMAND		in the control plane's network
 
@@ -45,28 +48,43 @@ kube_image()
 			>/dev/null || return
 	done
 }
+kube_bare()
+{
+	kube create job "$1" -n bench --image="$2" --dry-run=client -o json -- "${@:3}" |
+		jq '.spec.template.metadata.labels.bare = "yes" | .metadata.labels.bare = "yes" |
+			.spec.template.spec.hostNetwork = true' >"$BED/bare.json" || return
+	inside kubectl create -f "$BED/bare.json" >&2 || return
+	kube wait -n bench --for=condition=complete --timeout=60s "job/$1" >&2
+}
 kube_regatta()
 {
 	local root=$BED/regatta-image library
 	mkdir -p "$root"/{usr/bin,usr/lib/regatta/images,tmp,etc}
-	cp "$REGATTA_BUILD"/regatta-{agent,init} "$root/usr/bin"
+	cp "$REGATTA_BUILD"/regatta{,-controller,-agent,-init} "$KUBE/bin/kubectl" \
+		"$root/usr/bin"
 	cp "$REGATTA_BUILD/regatta-init" "$root/usr/lib/regatta"
 	cp -r "$1"/. "$root/usr/lib/regatta/images"
-	ldd "$REGATTA_BUILD/regatta-agent" | grep -oE '/[^ ]+' |
+	ldd "$root"/usr/bin/regatta{,-controller,-agent} | grep -oE '/[^ :]+' |
+		grep -v "^$root" | sort -u |
 		while read -r library; do
 			mkdir -p "$root${library%/*}" &&
 				cp -L "$library" "$root$library"
 		done
 	kube_image local/regatta:1 "$root"
 }
-kube_user()
+kube_page()
 {
 	# shellcheck disable=SC2153 # of lib.sh
-	local role=$ROOT/controller/cli/regatta-k8s.7 token
+	sed -n "/^\.S[hs] $1/,/^\.S[hs] /p" "$ROOT/controller/cli/regatta-k8s.7" |
+		sed -n '/^kind: /,/^\.Ed/{/^\.Ed/q; p}'
+}
+kube_user()
+{
+	local token
 	kube create namespace "$1" >&2 || return
 	kube create serviceaccount guest -n "$1" >&2
-	sed -n '/^kind: Role/,/^\.Ed/p' "$role" | grep -v '^\.Ed' |
-		sed "s/namespace: bench/namespace: $1/" | kube apply -f - >&2
+	kube_page "FOR ADMIN" | sed "s/namespace: bench/namespace: $1/" |
+		kube apply -f - >&2
 	kube create rolebinding guest -n "$1" --role=regatta \
 		--serviceaccount="$1:guest" >&2 || return
 	wait_for "kube get sa guest -n $1 -o jsonpath='{.secrets[0].name}' | finds ." 20

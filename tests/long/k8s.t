@@ -4,7 +4,7 @@
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"
 need_root
-need jq dockerd nsenter docker-registry "$REGATTA_BUILD"/{regatta,regatta-agent,lab/tool}
+need jq dockerd nsenter docker-registry socat "$REGATTA_BUILD"/{regatta,regatta-agent,lab/tool}
 # shellcheck source=tests/lab/kube.sh
 . "$ROOT/tests/lab/kube.sh"
 [[ -x $KUBE/bin/kubelet && -x $KUBE/up.sh ]] ||
@@ -86,6 +86,34 @@ pod() { # JOB ATTEMPT
 	kube get pods -n bench -o name | grep -- "-$1-$2-"
 }
 
+# From the creation of a pod to its first line: both clocks are the machine's.
+mkdir bin
+cat >bin/kubectl <<END
+#!/bin/bash
+[[ "\$*" != *"create -f"* ]] || cat /proc/uptime >>$BED/created
+exec $KUBE/bin/kubectl "\$@"
+END
+chmod 755 bin/kubectl
+took() { # FILE: the least time in ms between a creation and the line of it
+	paste "$1" "$2" | awk '{ d = 1000 * ($3 - $1); if (NR == 1 || d < m) m = d }
+		END { printf "%d", m }'
+}
+for i in 1 2 3 4 5; do
+	PATH=$BED/bin:$PATH must kube_bare bare$i local/busybox:1 cat /proc/uptime
+done
+mv created bare.created
+kube logs -n bench -l bare=yes --tail=-1 | sort -n >bare.lines
+sweep step 'cat /proc/uptime # ${n}' "matrix: {n: [1, 2, 3, 4, 5]}"
+PATH=$BED/bin:$PATH run -t 300 inside regatta k8s step.yaml --state step "${common[@]}"
+sed 1d created >step.created # the first one is the Job that owns all
+cat step/controller/logs/*/1/rank-0.log | sort -n >step.lines
+bare=$(took bare.created bare.lines) step=$(took step.created step.lines)
+echo "# first line after create: $bare ms of a bare pod, $step ms of a sweep's"
+# On a busy machine each container takes a second, and a sweep's pod has two.
+ok '((step - bare < 1000)) || awk "{ exit \$1 < 2 }" /proc/loadavg' \
+	"on an idle machine, a pod starts less than 1 s later than a bare one"
+kube delete jobs -n bench -l bare=yes >&2
+
 sweep good 'echo rank $NODE_RANK of $NNODES ${n}; exit ${code}' \
 	"matrix: {nodes: [1, 2], n: [1, 2, 3], code: [0]}" \
 	"include: [{nodes: 1, n: 4, code: 7}, {nodes: 2, n: 4, code: 9}]"
@@ -96,6 +124,9 @@ like "$err" "exited with code 9" "exit codes are told"
 is "$(jq -r '[.rows[].provenance.nodes[]?] | length' good/report.json)" 12 \
 	"each task had a pod of its own"
 nothing "after a sweep"
+inside regatta k8s good.yaml --print "${common[@]}" >printed
+ok 'kube create -n bench --dry-run=server --validate=true -f printed >&2' \
+	"the API server knows each member of the manifests"
 
 # Three million lines, 200 MB, which the kubelet would rotate.
 sweep big 'i=0; while [ $i -lt 3000000 ]; do echo 0123456789012345678901234567890123456789012345678901234567890123456; i=$((i+1)); done'
@@ -114,6 +145,31 @@ sweep oom 'x=a; while :; do x=$x$x; done' "memory: 64MiB"
 run -t 120 inside regatta k8s oom.yaml --state oom "${common[@]}"
 like "$rc $err" "failed, oom" "memory is told"
 nothing "after failures"
+
+# The deadline of a job is that of the sweep.
+sweep limit 'trap "echo told; exit 3" TERM; echo begun; while :; do sleep 0.2; done' \
+	"timeout: 5s"
+run -t 120 inside regatta k8s limit.yaml --state limit "${common[@]}"
+like "$rc $err" "^1 .*timeout" "a deadline is told"
+is "$(sed -n '1p;$p' limit/controller/logs/1/1/rank-0.log)" $'begun\ntold' \
+	"and the output is collected"
+nothing "after a deadline"
+
+# A Secret that the pod mounts comes late.
+sweep late 'cat /late/word'
+cat >late-site.yaml <<'END'
+spec:
+  volumes: [{name: late, secret: {secretName: late}}]
+  containers: [{name: main, volumeMounts: [{name: late, mountPath: /late}]}]
+END
+spawn -n kctl late regatta k8s late.yaml --state late --site late-site.yaml "${common[@]}"
+ok 'wait_for "detail late | finds \"MountVolume.SetUp failed\"" 60' \
+	"a volume that is not there yet is told"
+must kube create secret generic late -n bench --from-literal=word=came >&2
+must wait_for '! alive late' 200
+is "$(code_of late) $(states late)$(cat late/controller/logs/1/1/rank-0.log)" \
+	'0 ["completed"]came' "and is no failure"
+nothing "after it"
 
 # The tools of the image run where its devices are.
 mkdir -p tools/{bin,tmp,etc}
@@ -243,6 +299,54 @@ must wait_for '! alive first' 120
 is "$(code_of first) $(states first)" '0 ["completed"]' "beside the first"
 nothing "in the other" other
 nothing "after both"
+
+# The controller is in the cluster, with its folder on a volume.
+mkdir -p "$BED/volume"
+must kube apply -f - >&2 <<END
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: state}
+spec:
+  capacity: {storage: 1Gi}
+  accessModes: [ReadWriteMany]
+  claimRef: {namespace: bench, name: state}
+  hostPath: {path: $BED/volume}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: state, namespace: bench}
+spec:
+  accessModes: [ReadWriteMany]
+  storageClassName: ""
+  volumeName: state
+  resources: {requests: {storage: 1Gi}}
+END
+cp slow.yaml sweep.yaml
+must kube create configmap sweep -n bench --from-file sweep.yaml >&2
+kube_page "The controller in" | sed 's/image: lab/image: local/
+	s/\(--image, \)lab\(.*\)]/\1local\2, --host-network]/
+	s/^      restartPolicy/      hostNetwork: true\n&/' >job.yaml
+must kube create -f job.yaml >&2
+at_job() {
+	kube exec -n bench job/sweep -- regatta "$1" --state /state/run "${@:2}"
+}
+must wait_for 'at_job jobs 2>/dev/null | finds "running"' 90
+ok 'wait_for "at_job logs 1 2>/dev/null | finds begun" 20' \
+	"regatta logs reads the folder of a controller in the cluster"
+page=$(kube logs -n bench job/sweep | grep -o 'http://127.0.0.1:.*')
+port=${page#http://*:} port=${port%%/*}
+spawn -n kctl forward kubectl --kubeconfig "$KUBE/c/kubeconfig" port-forward -n bench job/sweep "$port"
+ok 'wait_for "inside curl -sfL -c cookies -b cookies -o page \"$page\"" 20' \
+	"its live pages come through kubectl port-forward"
+ok 'grep -qs slow page' "with the sweep"
+end forward INT
+must wait_for 'kube get job sweep -n bench -o "jsonpath={.status.succeeded}" | finds 1' 120
+like "$(kube logs -n bench job/sweep | tail -20)" "1 of 1 jobs? completed" \
+	"its log ends with the result"
+like "$(inside regatta report --state "$BED/volume/run" --format csv)" completed \
+	"and the folder stays on the volume"
+kube delete job sweep -n bench >&2
+nothing "after a controller in the cluster"
 
 # kubelet and API server are killed.
 cp slow.yaml hard.yaml
