@@ -47,7 +47,7 @@ CFLAGS ?= -O2 -g
 SANITIZE ?=
 ifneq ($(SANITIZE),)
 HARDEN = -fPIE -fno-omit-frame-pointer
-CFLAGS = -O1 -g1 -fsanitize=$(SANITIZE) -fno-sanitize-recover=all
+CFLAGS = -Og -g1 -fsanitize=$(SANITIZE) -fno-sanitize-recover=all
 endif
 DEFINES = -D_GNU_SOURCE -DREGATTA_VERSION='"$(VERSION)"'
 BASE = -std=gnu11 -I. $(DEFINES) -include protocol/base/banned.h $(WARN)
