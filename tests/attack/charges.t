@@ -110,7 +110,7 @@ ok 'log_of cluster/controller | finds "refused viewer1: .*did not read"' \
 	"who does not read is cut, in words"
 
 # A job that says something all the time, and has many streams.
-must submit_tool active 'follow=["/f*"]' files /. 400 , steps 60000 1
+must submit_tool active 'follow=["/dev/shm/f*"]' files /dev/shm 400 , steps 600000 1
 must wait_job "$JOB" running 30
 active=$JOB sweep=$SWEEP
 deaf "requests that wait" viewer2 62 500 \
@@ -123,11 +123,11 @@ must cli cancel "$sweep"
 must wait_job "$active" cancelled 30
 
 # Files whose figures would fill the memory of the controller.
-words=(into /log1 ',' steps 65001 0)
+words=(into /dev/shm/log1 ',' steps 65001 0)
 for i in {2..12}; do
-	words+=(',' into "/log$i" ',' steps 65000 0)
+	words+=(',' into "/dev/shm/log$i" ',' steps 65000 0)
 done
-must submit_tool figures 'log=auto' 'follow=["/log*"]' "${words[@]}"
+must submit_tool figures shm=1g 'log=auto' 'follow=["/dev/shm/log*"]' "${words[@]}"
 must wait_job "$JOB" completed 300
 like "$(cli show job "$JOB")" '[1-4] of them, the smallest, were not read' \
 	"of many large files with figures some are given up, in words"
