@@ -152,6 +152,11 @@ echo 'spec: {activeDeadlineSeconds: 60}' >site.yaml
 run regatta k8s limit.yaml --print --site site.yaml
 like "$rc $err" "^2 .*activeDeadlineSeconds.*timeout" \
 	"that of Kubernetes is refused, as it would delete output"
+cp -r "$REGATTA_IMAGES" empty
+echo 'apis: {}' >empty/kubernetes.yaml
+run regatta k8s limit.yaml --print --images empty
+like "$rc $err" "^2 .*kubernetes.yaml: expected attempt: a list with a Job" \
+	"objects without a Job are refused"
 
 # Its pod is deleted while it runs. Only the main container has the vendor's
 # tool and the tool for stacks.

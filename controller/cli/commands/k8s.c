@@ -56,6 +56,16 @@ static cJSON *k8s_read(const char *file, const char *what, struct error *err)
 	return NULL;
 }
 
+/* The Job, the last of the objects of an attempt; NULL: it is none. */
+static const cJSON *k8s_job(const cJSON *items)
+{
+	const cJSON *last =
+		cJSON_GetArrayItem(items, cJSON_GetArraySize(items) - 1);
+	const char *kind = json_get_text(last, "kind");
+
+	return kind && !strcmp(kind, "Job") ? last : NULL;
+}
+
 /* What is created (manifest.h), as the site wants it. */
 static cJSON *k8s_objects(struct cli *cli, struct error *err)
 {
@@ -68,6 +78,11 @@ static cJSON *k8s_objects(struct cli *cli, struct error *err)
 		return NULL;
 	snprintf(path, sizeof(path), "%s/kubernetes.yaml", images);
 	objects = k8s_read(path, "objects of Kubernetes", err);
+	if (objects && !k8s_job(json_get(objects, "attempt")))
+		return error_null(error_set(err, EINVAL,
+					    "%.120s: expected attempt: a list "
+					    "with a Job as the last item",
+					    path));
 	if (!objects || !file)
 		return take(objects);
 	site = k8s_read(file, "a pod template: metadata and spec", err);
@@ -79,7 +94,7 @@ static cJSON *k8s_objects(struct cli *cli, struct error *err)
 			"--site: activeDeadlineSeconds is not valid here, as "
 			"it deletes pods with their output; expected timeout "
 			"in the sweep"));
-	job = json_get(objects, "attempt")->child->prev; /* the last item */
+	job = k8s_job(json_get(objects, "attempt"));
 	manifest_merge(json_get(json_get(job, "spec"), "template"), site);
 	return take(objects);
 }
@@ -225,8 +240,7 @@ static int k8s_ask(const cJSON *choices, const cJSON *list, size_t cell,
 {
 	char said[ADMISSION_TEXT_MAX];
 	int could = admission_ask(json_get(choices, "kubectl"),
-				  json_get(list, "items")->child->prev, said,
-				  err); /* the last item is the Job */
+				  k8s_job(json_get(list, "items")), said, err);
 
 	if (could < 0)
 		return -1;
