@@ -9,10 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMES_MAX 512     /* process groups; operations */
-#define NAME_SIZE 64      /* bytes of a name */
-#define CALLS_MAX 300000  /* of all ranks */
-#define DEPTH_MAX 4000000 /* values of a dump that wait at a time */
+#define NAMES_MAX 256    /* process groups; operations */
+#define NAME_SIZE 64     /* bytes of a name */
+#define FLIGHTS_MAX 4096 /* dumps */
+#define DICTS_MAX 100000 /* calls and groups in all of them */
+#define RANKS_MAX 65536  /* of all groups together */
+#define RANKS_TEXT_MAX (512 << 10)
+#define DEPTH_MAX 65536 /* values of a dump that wait at a time */
+#define MEMO_MAX 262144
 #define NONE UINT64_MAX
 
 /* What a rank called. */
@@ -24,7 +28,8 @@ struct call {
 
 struct process_group {
 	char name[NAME_SIZE];
-	uint64_t *ranks; /* NULL: not known */
+	bool known; /* its ranks were read */
+	uint64_t *ranks;
 	size_t count;
 };
 
@@ -44,6 +49,8 @@ struct flights {
 	size_t group_count;
 	char (*operations)[NAME_SIZE];
 	size_t operation_count;
+	size_t dicts, ranks; /* so far */
+	bool full; /* the dump that is read does not fit; or no memory */
 };
 
 struct flights *flights_new(struct error *err)
@@ -154,17 +161,19 @@ static int pop_marked(struct pickle *pickle, struct value **values,
 	return 0;
 }
 
-static int pop_values(struct pickle *pickle, size_t count)
+static int pop_values(struct pickle *pickle, size_t count,
+		      struct value **values)
 {
 	if (pickle->depth < count)
 		return pickle_broken(pickle);
 	pickle->depth -= count;
+	*values = pickle->stack + pickle->depth;
 	return 0;
 }
 
 static int memo_put(struct pickle *pickle, uint64_t at)
 {
-	if (!pickle->depth || at > pickle->memo_count)
+	if (!pickle->depth || at > pickle->memo_count || at == MEMO_MAX)
 		return pickle_broken(pickle);
 	if (at == pickle->memo_count &&
 	    !LIST_ADD(pickle->memo, pickle->memo_count, pickle->err))
@@ -241,12 +250,14 @@ static int operation_of(struct flights *flights, const struct value *name)
 }
 
 /* Its ranks, "[0, 1, 2]". */
-static void group_set_ranks(struct process_group *group,
+static void group_set_ranks(struct flights *flights,
+			    struct process_group *group,
 			    const struct value *ranks)
 {
 	const char *at = ranks->text, *end = at + ranks->size;
 
-	while (at < end) {
+	group->known = true;
+	while (at < end && flights->ranks < RANKS_MAX) {
 		uint64_t *rank, number = 0;
 
 		while (at < end && (*at < '0' || *at > '9'))
@@ -259,6 +270,7 @@ static void group_set_ranks(struct process_group *group,
 		if (!rank)
 			return;
 		*rank = number;
+		flights->ranks++;
 	}
 }
 
@@ -278,12 +290,13 @@ static void take_call(struct flights *flights, const struct value *pairs,
 	int kind;
 
 	if (!name || !operation || !state || (pair && pair->number) ||
-	    number->number < 1 || flights->call_count == CALLS_MAX)
+	    number->number < 1)
 		return;
 	group = group_of(flights, name);
 	kind = group ? operation_of(flights, operation) : -1;
 	call = kind < 0 ? NULL
 			: LIST_ADD(flights->calls, flights->call_count, NULL);
+	flights->full |= !call;
 	if (!call)
 		return;
 	*call = (struct call){
@@ -305,13 +318,19 @@ static void take_dict(struct flights *flights, const struct value *pairs,
 	const struct value *ranks = dict_get(pairs, count, "ranks", VALUE_TEXT);
 	struct process_group *group;
 
+	if (!number && (!name || !ranks))
+		return;
+	flights->full |= flights->dicts == DICTS_MAX;
+	if (flights->full)
+		return;
+	flights->dicts++;
 	if (number) {
 		take_call(flights, pairs, count, number);
-	} else if (name && ranks) {
-		group = group_of(flights, name);
-		if (group && !group->ranks)
-			group_set_ranks(group, ranks);
+		return;
 	}
+	group = group_of(flights, name);
+	if (group && !group->known && ranks->size <= RANKS_TEXT_MAX)
+		group_set_ranks(flights, group, ranks);
 }
 
 /* A tuple stands for its first text: {process_group: (name, description)}. */
@@ -339,17 +358,6 @@ static int push_text(struct pickle *pickle)
 	return push_value(pickle, value);
 }
 
-static int push_number(struct pickle *pickle, size_t bytes)
-{
-	struct value value = { .kind = VALUE_NUMBER };
-	uint64_t number;
-
-	if (pickle_read_number(pickle, bytes, &number) < 0)
-		return -1;
-	value.number = (int64_t)number;
-	return push_value(pickle, value);
-}
-
 static int skip_lines(struct pickle *pickle, size_t count)
 {
 	while (count--) {
@@ -364,43 +372,67 @@ static int skip_lines(struct pickle *pickle, size_t count)
 	return 0;
 }
 
-/* Opcodes of pickle, as Python's documentation of pickletools has them. */
+/* What only pushes a value, behind so many bytes. A number without bytes is 1.
+ * Opcodes as Python's documentation of pickletools has them.
+ */
+static const struct {
+	unsigned char code, bytes;
+	enum value_kind kind;
+} pushes[] = {
+	{ '(', 0, VALUE_MARK },    /* MARK */
+	{ '}', 0, VALUE_OTHER },   /* EMPTY_DICT */
+	{ ']', 0, VALUE_OTHER },   /* EMPTY_LIST */
+	{ ')', 0, VALUE_OTHER },   /* EMPTY_TUPLE */
+	{ 'N', 0, VALUE_OTHER },   /* NONE */
+	{ 0x89, 0, VALUE_OTHER },  /* NEWFALSE */
+	{ 'G', 8, VALUE_OTHER },   /* BINFLOAT */
+	{ 0x88, 0, VALUE_NUMBER }, /* NEWTRUE */
+	{ 'K', 1, VALUE_NUMBER },  /* BININT1 */
+	{ 'M', 2, VALUE_NUMBER },  /* BININT2 */
+	{ 'J', 4, VALUE_NUMBER },  /* BININT */
+};
+
+static int pickle_push(struct pickle *pickle, size_t bytes,
+		       enum value_kind kind)
+{
+	struct value value = { .kind = kind };
+	uint64_t number = 1;
+
+	if (bytes && pickle_read_number(pickle, bytes, &number) < 0)
+		return -1;
+	if (kind == VALUE_NUMBER)
+		value.number = (int64_t)number;
+	return push_value(pickle, value);
+}
+
+/* The values of a dict, a list or a tuple, which they are put into. */
+static int pickle_close(struct pickle *pickle, unsigned char code,
+			const struct value *values, size_t count)
+{
+	if (code == 's' || code == 'u')
+		take_dict(pickle->flights, values, count);
+	if (code == 'a' || code == 'e' || code == 's' || code == 'u')
+		return 0;
+	return push_tuple(pickle, values, count);
+}
+
 static int pickle_step(struct pickle *pickle, unsigned char code)
 {
-	static const struct value other = { .kind = VALUE_OTHER };
 	struct value *values = NULL;
 	uint64_t number;
 	size_t count = 0;
 
+	for (size_t i = 0; i < sizeof(pushes) / sizeof(pushes[0]); i++)
+		if (pushes[i].code == code)
+			return pickle_push(pickle, pushes[i].bytes,
+					   pushes[i].kind);
 	switch (code) {
 	case 0x80: /* PROTO */
 		return pickle_read_number(pickle, 1, &number);
-	case '(': /* MARK */
-		return push_value(pickle, (struct value){ .kind = VALUE_MARK });
-	case '}': /* EMPTY_DICT */
-	case ']': /* EMPTY_LIST */
-	case ')': /* EMPTY_TUPLE */
-	case 'N': /* NONE */
-		return push_value(pickle, other);
-	case 'G': /* BINFLOAT */
-		return pickle_read_number(pickle, 8, &number) < 0
-			       ? -1
-			       : push_value(pickle, other);
-	case 0x88: /* NEWTRUE */
-	case 0x89: /* NEWFALSE */
-		return push_value(pickle,
-				  (struct value){ .kind = VALUE_NUMBER,
-						  .number = code == 0x88 });
-	case 'K': /* BININT1 */
-		return push_number(pickle, 1);
-	case 'M': /* BININT2 */
-		return push_number(pickle, 2);
-	case 'J': /* BININT */
-		return push_number(pickle, 4);
 	case 0x8a: /* LONG1 */
 		return pickle_read_number(pickle, 1, &number) < 0
 			       ? -1
-			       : push_number(pickle, number);
+			       : pickle_push(pickle, number, VALUE_NUMBER);
 	case 'X': /* BINUNICODE */
 		return push_text(pickle);
 	case 'q': /* BINPUT */
@@ -416,36 +448,26 @@ static int pickle_step(struct pickle *pickle, unsigned char code)
 			       ? -1
 			       : memo_get(pickle, number);
 	case 'c': /* GLOBAL */
-		return skip_lines(pickle, 2) < 0 ? -1
-						 : push_value(pickle, other);
-	case 'a': /* APPEND */
+		return skip_lines(pickle, 2) < 0
+			       ? -1
+			       : pickle_push(pickle, 0, VALUE_OTHER);
 	case 'R': /* REDUCE */
-		return pop_values(pickle, 1);
-	case 's': /* SETITEM */
-		if (pop_values(pickle, 2) < 0)
-			return -1;
-		take_dict(pickle->flights, pickle->stack + pickle->depth, 2);
-		return 0;
+		return pop_values(pickle, 1, &values);
+	case 'a':  /* APPEND */
+	case 's':  /* SETITEM */
 	case 0x85: /* TUPLE1 */
 	case 0x86:
 	case 0x87: /* TUPLE3 */
-		count = code - 0x84u;
-		return pop_values(pickle, count) < 0
+		count = code == 'a' ? 1 : code == 's' ? 2 : code - 0x84u;
+		return pop_values(pickle, count, &values) < 0
 			       ? -1
-			       : push_tuple(pickle,
-					    pickle->stack + pickle->depth,
-					    count);
+			       : pickle_close(pickle, code, values, count);
 	case 't': /* TUPLE */
+	case 'e': /* APPENDS */
+	case 'u': /* SETITEMS */
 		return pop_marked(pickle, &values, &count) < 0
 			       ? -1
-			       : push_tuple(pickle, values, count);
-	case 'e': /* APPENDS */
-		return pop_marked(pickle, &values, &count);
-	case 'u': /* SETITEMS */
-		if (pop_marked(pickle, &values, &count) < 0)
-			return -1;
-		take_dict(pickle->flights, values, count);
-		return 0;
+			       : pickle_close(pickle, code, values, count);
 	default:
 		return pickle_broken(pickle);
 	}
@@ -460,6 +482,9 @@ static int pickle_run(struct pickle *pickle)
 			return 0;
 		if (pickle_step(pickle, code) < 0)
 			return -1;
+		if (pickle->flights->full)
+			return error_set(pickle->err, E2BIG,
+					 "too many collectives");
 	}
 	return pickle_broken(pickle);
 }
@@ -475,7 +500,8 @@ int flights_take(struct flights *flights, const char *node, int64_t rank,
 	};
 	struct flight *flight;
 
-	if (!size || *pickle.at != 0x80)
+	flights->full = flights->count == FLIGHTS_MAX;
+	if (!size || *pickle.at != 0x80 || flights->full)
 		return pickle_broken(&pickle);
 	flight = LIST_ADD(flights->list, flights->count, err);
 	if (!flight)

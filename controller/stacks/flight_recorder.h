@@ -19,8 +19,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FLIGHT_DUMP_MAX ((size_t)16 << 20)  /* bytes of a dump */
-#define FLIGHT_DUMPS_MAX ((size_t)64 << 20) /* of all of a job */
+/* A container writes the dumps, and the controller's loop reads them: some 0.3
+ * s at most. 2000 collectives with their frames are 3 MiB.
+ */
+#define FLIGHT_DUMP_MAX ((size_t)8 << 20)   /* bytes of a dump */
+#define FLIGHT_DUMPS_MAX ((size_t)32 << 20) /* of all of a job */
 #define FLIGHT_TEXT_SIZE 400
 
 struct flights; /* the dumps of a job */
@@ -33,7 +36,8 @@ OWNED_POINTER(struct flights, flights_free)
 bool flights_has(const struct flights *flights, int64_t rank);
 
 /* Read the dump of a rank of this node (borrowed), once for each rank. EPROTO:
- * it is none, or broken. Then, and without memory (ENOMEM), it does not count.
+ * it is none, or broken. E2BIG: there are too many collectives. Then, and
+ * without memory (ENOMEM), it does not count.
  */
 int flights_take(struct flights *flights, const char *node, int64_t rank,
 		 const char *bytes, size_t size, struct error *err);

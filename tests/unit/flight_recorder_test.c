@@ -5,6 +5,7 @@
 #include "protocol/base/buffer.h"
 #include "tests/tap.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -241,10 +242,41 @@ static void broken(void)
 	   "other files are no dumps");
 }
 
+/* What a program may write to cost the controller time. */
+static void costly(void)
+{
+	static const char ring[] = "\x80\x02(X\x04\0\0\0nameq\0"
+				   "X\x05\0\0\0ranksq\1"
+				   "t}";
+	static struct writer writer;
+	owned(flights_free) struct flights *flights = flights_new(NULL);
+	struct error err = { 0 };
+
+	buffer_init(&writer.bytes, FLIGHT_DUMP_MAX);
+	put(&writer, ring, sizeof(ring) - 1);
+	for (int i = 0; i < 200000; i++)
+		put(&writer, "(h\0h\0h\1h\0u", 10);
+	put_code(&writer, '.');
+	ok(flights_take(flights, "n1", 1, writer.bytes.data, writer.bytes.size,
+			&err) < 0 &&
+		   err.code == E2BIG && !flights_has(flights, 1),
+	   "more groups than any program has: %s", err.text);
+	writer.bytes.size = sizeof(ring) - 1;
+	for (int i = 0; i < 70000; i++)
+		put_code(&writer, 'N');
+	put_code(&writer, '.');
+	ok(flights_take(flights, "n1", 1, writer.bytes.data, writer.bytes.size,
+			&err) < 0 &&
+		   err.code == EPROTO,
+	   "values that nothing takes up: %s", err.text);
+	buffer_clear(&writer.bytes);
+}
+
 int main(void)
 {
 	tap_begin(20);
 	verdicts();
 	broken();
+	costly();
 	return tap_done();
 }
