@@ -83,7 +83,7 @@ here()
 
 	run -t "${AGAIN_LIMIT:-400}" env -u BED_WATCHED "${@:2}" \
 		"$ROOT/tests/$1.t"
-	if ((rc)) || grep -q '^not ok' <<<"$out"; then
+	if ((rc)) || finds '^not ok' <<<"$out"; then
 		tap 1 "${words[*]} ended with $rc"
 		diag "$(grep -v '^ok' <<<"$out")"
 	elif [[ $out == *1..0* ]]; then
