@@ -107,6 +107,18 @@ void blame_node(struct job *job, struct node *node, enum failure failure,
 	job->tried[job->tried_count - 1].counted = !own;
 }
 
+void blame_task(const struct task *task, int64_t code, const char *text)
+{
+	struct job *job = task->job;
+	struct node *node = task_node(task);
+
+	if (job->failure || task->failure != FAILURE_NODE_LOST ||
+	    node_lost_task(node, job->sweep))
+		blame_node(job, node, task->failure, code, text);
+	else
+		blame_avoid(job, node, task->failure);
+}
+
 void blame_none(const struct task *task, bool ended)
 {
 	struct blamed *last =

@@ -21,6 +21,11 @@
  */
 void blame_node(struct job *job, struct node *node, enum failure failure,
 		int64_t code, const char *text);
+/* The same for the failure that a task tells. That a task was lost while its
+ * node went on is something a command can bring about: it counts once tasks of
+ * two sweeps were lost so, or if the engine is away.
+ */
+void blame_task(const struct task *task, int64_t code, const char *text);
 /* The job prefers other nodes; nothing is counted. */
 void blame_avoid(struct job *job, struct node *node, enum failure failure);
 /* The task was started; or (ended) it has ended without such a failure. */

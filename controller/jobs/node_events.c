@@ -332,7 +332,7 @@ void node_event_status(struct jobs *jobs, struct node *node,
 		snprintf(text, sizeof(text), "%s: %s", node_name(node),
 			 task->text ? task->text : failure_name(task->failure));
 		printable(text, strlen(text));
-		blame_node(job, node, task->failure, status->code, text);
+		blame_task(task, status->code, text);
 		gang_exception(job, task->failure, status->code, text);
 	} else if (task->state == TASK_READY && was_started(job)) {
 		/* The command was lost, or the agent restarted. */

@@ -127,6 +127,11 @@ int node_drain(struct nodes *nodes, struct node *node, int64_t from_ms,
 int node_undrain(struct nodes *nodes, struct node *node, struct error *err);
 /* Begin or end its drain, and end its pause, when the time has come. */
 void node_settle(struct nodes *nodes, struct node *node, int64_t now_ms);
+/* A task of the sweep was lost there. True: its engine is away, or a task of
+ * another sweep was lost there before, and none ended by itself since. Not
+ * stored.
+ */
+bool node_lost_task(struct node *node, uint64_t sweep);
 /* node_health.h, stored: a failure there is counted, or was the job's own; a
  * task was started, or (ended) ended by itself. An undrain clears all. What
  * cannot be stored is not counted.

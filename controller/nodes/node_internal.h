@@ -18,7 +18,8 @@ struct node {
 	bool reported;          /* its tasks, in this session */
 	char *label_text;       /* of the slot */
 	struct slot_device parts[SCHEDULER_DEVICES_MAX]; /* of the slot */
-	int64_t lost_since_ms;            /* monotonic; 0: connected */
+	int64_t lost_since_ms; /* monotonic; 0: connected */
+	uint64_t lost_sweep;   /* of the task that was lost last; 0: none */
 	struct message_discard *discards; /* tasks that it was told to discard,
 					     and still has */
 	size_t discards_count;

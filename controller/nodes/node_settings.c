@@ -348,6 +348,14 @@ static void health_store(struct nodes *nodes, struct node *node,
 	node_tell(nodes, node);
 }
 
+bool node_lost_task(struct node *node, uint64_t sweep)
+{
+	bool other = node->lost_sweep && node->lost_sweep != sweep;
+
+	node->lost_sweep = sweep;
+	return other || node->view.engine_away.text;
+}
+
 void node_failed(struct nodes *nodes, struct node *node, enum failure failure,
 		 const char *text)
 {
@@ -380,6 +388,8 @@ void node_succeeded(struct nodes *nodes, struct node *node, bool ended)
 {
 	struct node_health health;
 
+	if (ended)
+		node->lost_sweep = 0;
 	if (!node_health_failures(&node->view.health) ||
 	    codec_copy(&node_health_schema, &node->view.health, &health, NULL) <
 		    0)

@@ -43,6 +43,7 @@
  *	eat BYTES		take and touch memory, keep it
  *	fork N SECONDS		leave N orphans that sleep, each with a line
  *	abort			end by SIGABRT
+ *	kill			end by SIGKILL
  *	stubborn		ignore SIGTERM and SIGINT from here on
  *	last-words BYTES N	on SIGTERM, in a later sleep or pause, print
  *				BYTES as `print` does and exit with code N
@@ -553,6 +554,11 @@ static void run_abort(char **argv)
 	abort();
 }
 
+static void run_kill(char **argv)
+{
+	raise(SIGKILL);
+}
+
 static void run_stubborn(char **argv)
 {
 	signal(SIGTERM, SIG_IGN);
@@ -666,6 +672,7 @@ static const struct {
 	{ "eat", run_eat },
 	{ "fork", run_fork },
 	{ "abort", run_abort },
+	{ "kill", run_kill },
 	{ "stubborn", run_stubborn },
 	{ "last-words", run_last_words },
 	{ "listen", run_listen },

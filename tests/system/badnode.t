@@ -100,6 +100,20 @@ ok '(( $(nodes_get "[.[].health.create // 0] | add") <= 1 ))' \
 must submit_tool honest nodes=2 print 1
 must wait_job "$JOB" completed 30
 
+# A command that kills itself seems a lost node. One sweep of them counts nowhere.
+must submit_tool kills retries=0 repeat=6 kill
+must wait_sweep "$SWEEP" 90
+is "$(jobs_get "$SWEEP" 'map("\(.state) \(.failure)") | unique | .[]')" \
+	"failed node-lost" "a command kills itself: the class is node-lost"
+is "$(nodes_get '[.[].health.node_lost // 0] | add')" 0 \
+	"but one sweep of that counts against no node"
+must submit_tool kills retries=0 repeat=2 kill
+must wait_sweep "$SWEEP" 90
+ok '(( $(nodes_get "[.[].health.node_lost // 0] | add") > 0 ))' \
+	"a second sweep does"
+must submit_tool well nodes=2 print 1
+must wait_job "$JOB" completed 60
+
 # An engine that hangs while its node resolves the image of a sweep.
 engine_freeze e1
 must submit_tool frozen repeat=2 print 10
