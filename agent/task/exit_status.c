@@ -4,6 +4,7 @@
 #include "agent/task/exit_status.h"
 #include "protocol/base/printable.h"
 #include "protocol/message/json_get.h"
+#include "protocol/message/rank_end.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -53,19 +54,6 @@ static const struct exit_process *first_failed(const struct exit_record *record)
 	return first;
 }
 
-/* The signal that a shell tells by this code of a command (sh(1)); 0: none. */
-static int code_signal(uint32_t code)
-{
-	static const int told[] = { SIGHUP,  SIGINT,  SIGQUIT, SIGILL,
-				    SIGTRAP, SIGABRT, SIGBUS,  SIGFPE,
-				    SIGKILL, SIGSEGV, SIGPIPE, SIGTERM };
-
-	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++)
-		if (code == 128U + (unsigned int)told[i])
-			return told[i];
-	return 0;
-}
-
 void exit_status_from_record(struct exit_status *outcome,
 			     const struct exit_record *record, bool launches,
 			     enum failure ordered)
@@ -73,6 +61,7 @@ void exit_status_from_record(struct exit_status *outcome,
 	const struct exit_process *process = first_failed(record);
 	uint32_t rank = process ? process->rank : 0;
 	const char *what = launches ? "task" : "rank";
+	char ended[160];
 
 	memset(outcome, 0, sizeof(*outcome));
 	outcome->exit_code = record->exit_code;
@@ -98,20 +87,15 @@ void exit_status_from_record(struct exit_status *outcome,
 			 "not send; the engine or the host may have stopped",
 			 what, rank, record->signal,
 			 strsignal((int)record->signal));
-	else if (record->signal)
-		conclude(outcome, FAILURE_EXIT,
-			 "%s %u was ended by signal %u (%s)", what, rank,
-			 record->signal, strsignal((int)record->signal));
-	else if (code_signal(record->exit_code))
-		conclude(outcome, FAILURE_EXIT,
-			 "%s %u exited with code %u, by which a shell tells "
-			 "signal %d (%s)",
-			 what, rank, record->exit_code,
-			 code_signal(record->exit_code),
-			 strsignal(code_signal(record->exit_code)));
-	else if (record->exit_code)
-		conclude(outcome, FAILURE_EXIT, "%s %u exited with code %u",
-			 what, rank, record->exit_code);
+	else if (record->signal || record->exit_code) {
+		rank_end_sentence(&(struct rank_end){ .rank = rank,
+						      .exit_code =
+							      record->exit_code,
+						      .signal =
+							      record->signal },
+				  what, ended, sizeof(ended));
+		conclude(outcome, FAILURE_EXIT, "%s", ended);
+	}
 	if (record->note)
 		exit_status_add_note(outcome, record->note);
 }

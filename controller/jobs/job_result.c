@@ -146,28 +146,39 @@ static const char *failed_node(const struct gang *gang)
 	return avoided ? node_name(avoided) : NULL;
 }
 
+/* The first rank that failed. False: none is known. */
+static bool first_failure(const struct gang *gang, struct placed_end *found)
+{
+	size_t count, first = 0;
+	owned_free struct placed_end *list = ends_of(gang, &count);
+
+	while (first < count && !list[first].end->exit_code)
+		first++;
+	if (first >= count)
+		return false;
+	*found = list[first];
+	return true;
+}
+
 /* A reason where the output has none: node, rank, exit_code and signal of the
  * first rank that failed, if known.
  */
 static void rank_ends_reason(const struct gang *gang, struct reason *reason)
 {
-	size_t count, first = 0;
-	owned_free struct placed_end *list = ends_of(gang, &count);
 	const char *node = failed_node(gang);
+	struct placed_end first;
 
 	*reason = (struct reason){ .rank = REASON_UNKNOWN,
 				   .task = REASON_UNKNOWN,
 				   .exit_code = REASON_UNKNOWN,
 				   .offset = REASON_UNKNOWN };
-	while (first < count && !list[first].end->exit_code)
-		first++;
-	if (first < count) {
-		const struct rank_end *end = list[first].end;
+	if (first_failure(gang, &first)) {
+		const struct rank_end *end = first.end;
 
-		node = list[first].node;
-		if (!task_launches(list[first].task))
+		node = first.node;
+		if (!task_launches(first.task))
 			reason->rank = end->rank;
-		reason->task = list[first].task->rank;
+		reason->task = first.task->rank;
 		reason->exit_code = end->exit_code;
 		if (end->signal)
 			snprintf(reason->signal, sizeof(reason->signal),
@@ -650,11 +661,35 @@ static void refine_failure(struct job *job, const struct reason *reason)
 		job->failure = FAILURE_OOM;
 }
 
+/* The sentence is of the task that was reported first. Where a rank of another
+ * node crashed before, it is of that rank.
+ */
+static void tell_first_crash(struct job *job, const struct reason *reason)
+{
+	struct placed_end first;
+	char ended[160], *text;
+	size_t size;
+
+	if (job->failure != FAILURE_EXIT || *reason->line ||
+	    !signal_ends(reason->signal) || !first_failure(job->gang, &first))
+		return;
+	size = strlen(first.node);
+	if (job->text && !strncmp(job->text, first.node, size) &&
+	    job->text[size] == ':')
+		return;
+	rank_end_sentence(first.end,
+			  task_launches(first.task) ? "task" : "rank", ended,
+			  sizeof(ended));
+	if (asprintf(&text, "%s: %s", first.node, ended) >= 0)
+		job_set_text(job, text);
+}
+
 /* Continue the job's sentence with its reason, and a rank that exited early. */
 static void extend_text(struct job *job, const struct reason *reason)
 {
 	char early[80], *text;
 
+	tell_first_crash(job, reason);
 	job_set_text(job, job_reason_sentence(job->text, reason));
 	if (job->failure == FAILURE_EXIT && job->text &&
 	    rank_ends_early(job->gang, early, sizeof(early)) &&

@@ -16,6 +16,7 @@
 #include "protocol/message/device_info.h"
 #include "protocol/message/image_info.h"
 #include "protocol/message/query.h"
+#include "protocol/message/rank_end.h"
 #include "protocol/message/role.h"
 #include "protocol/message/spec.h"
 
@@ -208,14 +209,6 @@ struct collected_file {
 	char *text;     /* why there is none */
 };
 extern const struct schema collected_file_schema;
-
-/* How the process of a rank ended that regatta-init started. */
-struct rank_end {
-	uint32_t rank; /* global */
-	uint32_t exit_code;
-	uint32_t signal;   /* that ended it; 0: none */
-	uint64_t ended_ms; /* wall clock of the node */
-};
 
 /* The state of one task, as its agent reports it. */
 struct task_status {
