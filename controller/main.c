@@ -7,6 +7,7 @@
 #include "protocol/base/parent_watch.h"
 #include "protocol/base/program.h"
 #include "protocol/config/controller.h"
+#include "protocol/wire/unread.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,8 +22,6 @@
  */
 #define KEPT_BYTES (16 << 20)
 #define MAPPED_BYTES (1 << 20) /* from so many on, a block goes back */
-
-#define FILES_ELSE 400 /* open files besides connections: logs, the store */
 
 struct start {
 	int argc;
@@ -143,7 +142,10 @@ static int main_serve(struct start *start, sd_event *loop, struct error *err)
 		return -1;
 	log_info("listening at %s", controller_endpoint(controller));
 	log_info("the limit of %zu open files allows about %zu connections",
-		 files, files > FILES_ELSE ? files - FILES_ELSE : 0);
+		 files,
+		 files > UNREAD_DESCRIPTORS_LEFT
+			 ? files - UNREAD_DESCRIPTORS_LEFT
+			 : 0);
 	program_ready(loop);
 	code = sd_event_loop(loop);
 	if (code < 0)

@@ -1,8 +1,9 @@
 /* unread.c - counts received bytes that the server has not read yet, and
- * bounds them.
+ * connections from which it has read none, and bounds both.
  */
 #include "protocol/wire/unread.h"
 #include "protocol/base/loop.h"
+#include "protocol/base/program.h"
 
 #include <fcntl.h>
 #include <linux/tcp.h>
@@ -24,7 +25,8 @@
 struct connection {
 	ino_t inode; /* 0: none */
 	uint64_t read;
-	size_t unread; /* at the last look at all */
+	uint64_t silent; /* since which one that came; 0: a message was read */
+	size_t unread;   /* at the last look at all */
 };
 
 struct unread {
@@ -38,6 +40,9 @@ struct unread {
 	size_t lowest; /* bytes of our memory since all were looked at */
 	unsigned int looks;
 	bool runs;
+	uint64_t came;
+	size_t silent; /* connections without a message */
+	size_t files;  /* that this process may have open */
 };
 
 static struct connection *connection_at(struct unread *unread, int fd)
@@ -90,6 +95,7 @@ static struct sight unread_look_at_all(struct unread *unread)
 	struct sight sight = { .most = UNREAD_MAX };
 
 	unread->runs = false;
+	unread->silent = 0;
 	for (size_t i = 0; i < unread->count; i++) {
 		struct connection *one = &unread->all[i];
 
@@ -100,6 +106,7 @@ static struct sight unread_look_at_all(struct unread *unread)
 			continue;
 		}
 		unread->runs = true;
+		unread->silent += one->silent > 0;
 		one->unread = unread_of(unread, (int)i);
 		sight.sum += one->unread;
 		sight.most += one->read ? UNREAD_EACH : 0;
@@ -126,6 +133,37 @@ static void cut_most(struct unread *unread, const struct sight *sight)
 		most->inode = 0;
 		unread->cut(unread->arg, (int)(most - unread->all),
 			    most->unread);
+	}
+}
+
+static int by_coming(const void *a, const void *b)
+{
+	const struct connection *one = *(struct connection *const *)a;
+	const struct connection *other = *(struct connection *const *)b;
+
+	return (one->silent > other->silent) - (one->silent < other->silent);
+}
+
+/* Cut the oldest of those without a message: one in eight. */
+static void cut_silent(struct unread *unread, bool few)
+{
+	owned_free struct connection **list = NULL;
+	size_t found = 0, cut;
+
+	unread_look_at_all(unread);
+	if (unread->silent <= UNREAD_SILENT_MAX && !few)
+		return;
+	list = calloc(unread->silent, sizeof(*list));
+	for (size_t i = 0; list && i < unread->count; i++)
+		if (unread->all[i].inode && unread->all[i].silent)
+			list[found++] = &unread->all[i];
+	if (found)
+		qsort(list, found, sizeof(*list), by_coming);
+	cut = found / 8 + 1;
+	for (size_t i = 0; i < found && i < cut; i++) {
+		list[i]->inode = 0;
+		unread->silent--;
+		unread->cut(unread->arg, (int)(list[i] - unread->all), 0);
 	}
 }
 
@@ -177,10 +215,17 @@ void unread_came(struct unread *unread, int fd)
 {
 	struct connection *one = connection_at(unread, fd);
 	ino_t inode = socket_inode(fd);
+	bool few; /* descriptors: the lowest free one is taken */
 
 	/* Its first message may have been read already. */
-	if (one && one->inode != inode)
-		*one = (struct connection){ .inode = inode };
+	if (one && one->inode != inode) {
+		*one = (struct connection){ .inode = inode,
+					    .silent = ++unread->came };
+		unread->silent++;
+	}
+	few = (size_t)fd + UNREAD_DESCRIPTORS_LEFT > unread->files;
+	if (one && (few || unread->silent > UNREAD_SILENT_MAX))
+		cut_silent(unread, few);
 	if (unread->runs)
 		return;
 	unread->runs = true;
@@ -198,6 +243,8 @@ void unread_took(struct unread *unread, int fd, ino_t inode,
 		return;
 	if (one->inode != inode)
 		*one = (struct connection){ .inode = inode };
+	unread->silent -= one->silent > 0;
+	one->silent = 0;
 	one->read += frames_wire_bytes(frames);
 }
 
@@ -211,6 +258,7 @@ struct unread *unread_new(sd_event *loop, unread_cut_fn *cut, void *arg,
 	unread->loop = sd_event_ref(loop);
 	unread->cut = cut;
 	unread->arg = arg;
+	unread->files = program_files();
 	unread->statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	if (unread->statm < 0)
 		return error_null(error_errno(err, "/proc/self/statm"));

@@ -1,5 +1,5 @@
 /* unread.h - counts received bytes that the server has not read yet, and
- * bounds them.
+ * connections from which it has read none, and bounds both.
  *
  * libzmq limits whole messages (ZMQ_RCVHWM), not bytes, and accepts any number
  * of frames of a message that does not end. This module counts the bytes that
@@ -8,8 +8,14 @@
  * has sent a message before. When they have more, those with most are cut until
  * half of that is left. libzmq then releases their memory.
  *
- * The count is checked ten times a second, and in full only when the memory of
- * this process has grown. Connections that are not TCP are not counted.
+ * Whoever has no key may connect, too, and libzmq keeps a connection that says
+ * nothing for 30 seconds (ZMQ_HANDSHAKE_IVL). Of those without a message,
+ * UNREAD_SILENT_MAX may be open, and fewer where descriptors run out; the
+ * oldest are cut first.
+ *
+ * The count of bytes is checked ten times a second, and in full only when the
+ * memory of this process has grown. Connections that are not TCP are not
+ * counted.
  */
 #pragma once
 
@@ -28,7 +34,11 @@
  */
 #define UNREAD_EACH (64 << 10)
 
-/* Cut this connection, which has so many unread bytes. */
+#define UNREAD_DESCRIPTORS_LEFT 400 /* for logs, the store, web pages */
+/* 10,000 agents may come at once; libzmq needs some 20 KiB for each. */
+#define UNREAD_SILENT_MAX 16384
+
+/* Cut this connection, which has so many unread bytes; 0: it is silent. */
 typedef void unread_cut_fn(void *arg, int fd, size_t bytes);
 
 struct unread;

@@ -332,7 +332,12 @@ static void wire_server_cut_peer(void *arg, int fd, size_t bytes)
 	struct wire_peer *peer;
 	char why[80];
 
-	snprintf(why, sizeof(why), "%zu MiB of unread messages", bytes >> 20);
+	if (bytes)
+		snprintf(why, sizeof(why), "%zu MiB of unread messages",
+			 bytes >> 20);
+	else
+		snprintf(why, sizeof(why),
+			 "too many connections without a message");
 	peer = sessions_of_fd(server->sessions, fd);
 	if (!peer)
 		sessions_report(server->sessions, false, "somebody", why);

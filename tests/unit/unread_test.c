@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,6 +28,7 @@ struct crowd {
 	int near[CROWD], far[CROWD];
 	size_t received;
 	int cuts, first; /* how many, and who was the first */
+	bool is_cut[CROWD];
 	char *grown;
 };
 
@@ -34,9 +36,12 @@ static void cut(void *arg, int fd, size_t bytes)
 {
 	struct crowd *crowd = arg;
 
-	for (int i = 0; i < CROWD && !crowd->cuts; i++)
-		if (crowd->near[i] == fd)
-			crowd->first = i;
+	for (int i = 0; i < CROWD; i++)
+		if (crowd->near[i] == fd) {
+			crowd->is_cut[i] = true;
+			if (!crowd->cuts)
+				crowd->first = i;
+		}
 	crowd->cuts++;
 	crowd->received -= bytes;
 }
@@ -81,7 +86,8 @@ static void join(struct crowd *crowd, int i)
 	unread_came(crowd->unread, crowd->near[i]);
 }
 
-static void crowd_init(struct crowd *crowd)
+/* said: each says something as it comes. */
+static void crowd_init(struct crowd *crowd, bool said)
 {
 	struct sockaddr_in any = { .sin_family = AF_INET,
 				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -93,8 +99,11 @@ static void crowd_init(struct crowd *crowd)
 	    listen(crowd->listener, 1) < 0)
 		abort();
 	crowd->unread = unread_new(crowd->loop, cut, crowd, NULL);
-	for (int i = 0; i < CROWD; i++)
+	for (int i = 0; i < CROWD; i++) {
 		join(crowd, i);
+		if (said)
+			hear(crowd, i);
+	}
 	crowd->grown = malloc(GROWTH);
 	memset(crowd->grown, 1, GROWTH);
 }
@@ -122,7 +131,7 @@ static void strangers(void)
 {
 	owned(crowd_clear) struct crowd crowd;
 
-	crowd_init(&crowd);
+	crowd_init(&crowd, false);
 	for (int i = 0; i < CROWD; i++)
 		receive(&crowd, i, EACH);
 	while (!crowd.cuts)
@@ -135,11 +144,9 @@ static void peers(void)
 {
 	owned(crowd_clear) struct crowd crowd;
 
-	crowd_init(&crowd);
-	for (int i = 0; i < CROWD; i++) {
-		hear(&crowd, i);
+	crowd_init(&crowd, true);
+	for (int i = 0; i < CROWD; i++)
 		receive(&crowd, i, EACH);
-	}
 	for (int i = 0; i < LOOKS; i++)
 		look(&crowd);
 	is_int(crowd.cuts, 0, "peers may have as much");
@@ -149,10 +156,33 @@ static void peers(void)
 	is_int(crowd.first, 7, "who has most is cut first");
 }
 
+/* In a process that may have few descriptors open. */
+static void silent(bool said)
+{
+	struct rlimit was;
+	owned(crowd_clear) struct crowd crowd;
+
+	getrlimit(RLIMIT_NOFILE, &was);
+	setrlimit(RLIMIT_NOFILE,
+		  &(struct rlimit){ UNREAD_DESCRIPTORS_LEFT + CROWD,
+				    was.rlim_max });
+	crowd_init(&crowd, said);
+	setrlimit(RLIMIT_NOFILE, &was);
+	if (said) {
+		ok(crowd.cuts && !crowd.is_cut[0] && !crowd.is_cut[CROWD / 4],
+		   "who said something is not cut, but who comes last");
+		return;
+	}
+	is_int(crowd.first, 0, "who says nothing is cut, the oldest first");
+	ok(crowd.cuts < CROWD && !crowd.is_cut[CROWD - 1], "the newest is not");
+}
+
 int main(void)
 {
 	tap_begin(60);
 	strangers();
 	peers();
+	silent(false);
+	silent(true);
 	return tap_done();
 }
