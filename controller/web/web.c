@@ -192,14 +192,19 @@ static void web_refuse(struct web *web, const struct error *why,
 	web_page_document(&page, NULL, &reply->body, NULL);
 }
 
-/* Those with a login, the metrics, and everybody else. */
-static unsigned int web_share(void *arg, const struct http_request *request)
+/* Each key; the metrics; and everybody else. */
+static void web_owner(void *arg, const struct http_request *request,
+		      char owner[HTTP_OWNER_SIZE])
 {
 	const struct web *web = arg;
+	const struct key *key =
+		viewers_know(web->viewers, http_cookie(request, COOKIE));
 
-	if (viewers_know(web->viewers, http_cookie(request, COOKIE)))
-		return 1;
-	return !strcmp(http_path(request), "/metrics") ? 2 : 0;
+	_Static_assert(HTTP_OWNER_SIZE >= KEY_TEXT_SIZE, "");
+	snprintf(owner, HTTP_OWNER_SIZE, "%s",
+		 key                                       ? key->public
+		 : !strcmp(http_path(request), "/metrics") ? "metrics"
+							   : "");
 }
 
 static void web_on_request(void *arg, const struct http_request *request,
@@ -228,7 +233,7 @@ static bool web_allows_stream(void *arg, const char *cookie)
 struct web *web_new(const struct web_config *config, struct error *err)
 {
 	static const struct http_handler handler = {
-		.share = web_share,
+		.owner = web_owner,
 		.answer = web_on_request,
 		.stream_gone = on_stream_gone,
 		.stream_allowed = web_allows_stream,

@@ -46,12 +46,19 @@ struct stream {
 	struct MHD_Connection *connection;
 	void *topic;
 	char pass[HTTP_PASS_SIZE];
+	char owner[HTTP_OWNER_SIZE];
 	struct event *event; /* the next to send; NULL: it has all */
 	size_t sent;         /* of that */
 	sd_event_source *hangup;
 	bool suspended;
 	bool ended;
 	TAILQ_ENTRY(stream) next;
+};
+
+/* The answers of one second to one owner. */
+struct http_owner {
+	char name[HTTP_OWNER_SIZE];
+	unsigned int answers;
 };
 
 struct http_server {
@@ -63,10 +70,10 @@ struct http_server {
 	char url[128];
 	char *certificate, *key;
 	int64_t second; /* the present second, monotonic */
-	unsigned int answers[HTTP_SHARES];
+	struct http_owner owners[HTTP_OWNERS_MAX]; /* of that second */
+	size_t owners_count;
 	struct http_visitors visitors;
-	TAILQ_HEAD(, stream) streams;
-	size_t streams_count;
+	TAILQ_HEAD(, stream) streams; /* the oldest first */
 	TAILQ_HEAD(, event) events;
 	size_t events_bytes;
 };
@@ -252,7 +259,6 @@ static void http_stream_free(void *arg)
 
 	loop_source_free(&stream->hangup);
 	TAILQ_REMOVE(&server->streams, stream, next);
-	server->streams_count--;
 	stream_move(stream, NULL);
 	server->handler.stream_gone(server->arg, stream->topic);
 	free(stream);
@@ -360,14 +366,65 @@ static void watch_hangup(struct stream *stream)
 				stream);
 }
 
+/* How many streams go on: of the owner; NULL: of all. */
+static size_t streams_of(const struct http_server *server, const char *owner)
+{
+	const struct stream *stream;
+	size_t count = 0;
+
+	TAILQ_FOREACH(stream, &server->streams, next)
+		count += !stream->ended &&
+			 (!owner || !strcmp(stream->owner, owner));
+	return count;
+}
+
+/* Is there room for a stream of this owner? Else the oldest one of the owner
+ * with most is cut, unless this one would then have more.
+ */
+static bool streams_make_room(struct http_server *server, const char *owner)
+{
+	struct stream *stream, *oldest = NULL;
+	size_t most = streams_of(server, owner) + 1;
+
+	if (streams_of(server, NULL) < HTTP_STREAMS_MAX)
+		return true;
+	TAILQ_FOREACH(stream, &server->streams, next) {
+		size_t has;
+
+		if (stream->ended || !strcmp(stream->owner, owner))
+			continue;
+		has = streams_of(server, stream->owner);
+		if (has > most) {
+			most = has;
+			oldest = stream;
+		}
+	}
+	if (oldest)
+		stream_cut(oldest);
+	return oldest;
+}
+
+static void http_owner_of(struct http_server *server,
+			  const struct http_request *request,
+			  char owner[HTTP_OWNER_SIZE])
+{
+	memset(owner, 0, HTTP_OWNER_SIZE);
+	if (server->handler.owner)
+		server->handler.owner(server->arg, request, owner);
+}
+
 static struct MHD_Response *http_stream_open(struct http_server *server,
-					     struct MHD_Connection *connection,
+					     const struct http_request *request,
 					     struct http_reply *reply)
 {
-	struct stream *stream = server->streams_count < HTTP_STREAMS_MAX
-					? calloc(1, sizeof(*stream))
-					: NULL;
+	struct MHD_Connection *connection = request->connection;
+	struct stream *stream = NULL;
 	struct MHD_Response *response;
+	char owner[HTTP_OWNER_SIZE];
+
+	http_owner_of(server, request, owner);
+	if (streams_make_room(server, owner))
+		stream = calloc(1, sizeof(*stream));
 
 	if (!stream) {
 		server->handler.stream_gone(server->arg, reply->topic);
@@ -378,8 +435,8 @@ static struct MHD_Response *http_stream_open(struct http_server *server,
 	stream->connection = connection;
 	stream->topic = reply->topic;
 	memcpy(stream->pass, reply->pass, sizeof(stream->pass));
+	memcpy(stream->owner, owner, sizeof(stream->owner));
 	TAILQ_INSERT_TAIL(&server->streams, stream, next);
-	server->streams_count++;
 	response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN,
 						     STREAM_PIECE,
 						     http_stream_read, stream,
@@ -431,9 +488,10 @@ static struct MHD_Response *http_body_send(struct http_server *server,
 }
 
 static enum MHD_Result send_reply(struct http_server *server,
-				  struct MHD_Connection *connection,
+				  const struct http_request *request,
 				  struct http_reply *reply)
 {
+	struct MHD_Connection *connection = request->connection;
 	const char *const headers[][2] = {
 		{ "Content-Type", reply->type },
 		{ "Content-Security-Policy",
@@ -448,7 +506,7 @@ static enum MHD_Result send_reply(struct http_server *server,
 	enum MHD_Result done;
 
 	response = reply->topic
-			   ? http_stream_open(server, connection, reply)
+			   ? http_stream_open(server, request, reply)
 			   : http_body_send(server, connection, &reply->body);
 	if (!response)
 		return MHD_NO;
@@ -465,15 +523,24 @@ static bool too_many(struct http_server *server,
 		     const struct http_request *request)
 {
 	int64_t second = clock_mono_ms() / 1000;
-	unsigned int share =
-		server->handler.share
-			? server->handler.share(server->arg, request)
-			: 0;
+	char name[HTTP_OWNER_SIZE];
+	size_t i = 0;
 
+	http_owner_of(server, request, name);
 	if (server->second != second)
-		memset(server->answers, 0, sizeof(server->answers));
+		server->owners_count = 0;
 	server->second = second;
-	return ++server->answers[share] > HTTP_RATE;
+	while (i < server->owners_count &&
+	       strcmp(server->owners[i].name, name) != 0)
+		i++;
+	if (i == HTTP_OWNERS_MAX)
+		return true;
+	if (i == server->owners_count) {
+		server->owners_count++;
+		server->owners[i].answers = 0;
+		memcpy(server->owners[i].name, name, sizeof(name));
+	}
+	return ++server->owners[i].answers > HTTP_RATE;
 }
 
 static enum MHD_Result
@@ -507,7 +574,7 @@ http_server_take_request(void *arg, struct MHD_Connection *connection,
 	} else {
 		server->handler.answer(server->arg, &request, &reply);
 	}
-	done = send_reply(server, connection, &reply);
+	done = send_reply(server, &request, &reply);
 	buffer_clear(&reply.body);
 	return done;
 }

@@ -9,11 +9,12 @@
  * event streams; HTTP_EVENTS_MAX bytes of events that not all of them have
  * (beyond, clients that lack the oldest are disconnected); HTTP_WAITING_MAX
  * bytes of answers that are not read yet (beyond, those of the oldest requests
- * are cut off); HTTP_RATE answers a second for
- * each share of the visitors (further requests get 503). A
+ * are cut off); HTTP_RATE answers a second for each owner, of HTTP_OWNERS_MAX
+ * (further requests get 503). An owner is who asks, as the handler names it. A
  * connection that is idle for HTTP_IDLE_S seconds is closed. Near the limit of
  * connections, the one with the oldest last request is closed
- * (http_visitors.h); event streams are spared.
+ * (http_visitors.h); event streams are spared. When there are too many of
+ * those, the owner with most loses its oldest one to an owner with fewer.
  *
  * The headers of every answer forbid scripts, styles and pictures from other
  * sites, frames, and content sniffing.
@@ -35,6 +36,8 @@
 #define HTTP_WAITING_MAX (64 << 20)
 #define HTTP_PASS_SIZE 80
 #define HTTP_RATE 200
+#define HTTP_OWNERS_MAX 320 /* in one second */
+#define HTTP_OWNER_SIZE 48  /* a public key, and the 0 */
 #define HTTP_IDLE_S 30
 
 struct http_request;
@@ -63,13 +66,12 @@ struct http_reply {
 	struct buffer body;        /* not of a stream */
 };
 
-#define HTTP_SHARES 3
-
 struct http_handler {
-	/* The share of who asks, below HTTP_SHARES, so that some visitors
-	 * cannot keep others out; NULL: all have one.
+	/* Name who asks, so that no owner can keep others out; NULL: all are
+	 * one.
 	 */
-	unsigned int (*share)(void *arg, const struct http_request *request);
+	void (*owner)(void *arg, const struct http_request *request,
+		      char owner[HTTP_OWNER_SIZE]);
 	/* Answer: fill *reply. */
 	void (*answer)(void *arg, const struct http_request *request,
 		       struct http_reply *reply);

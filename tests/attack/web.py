@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """What no browser sends, to the web server of a controller.
 
-	web.py LOGIN_URL PATH...
+	web.py LOGIN_URL OTHER_URL PATH...
 
-LOGIN_URL: as `regatta web` prints it, not used yet; PATH: pages that show what
-others wrote. Prints TAP's lines without numbers, and counts.
+LOGIN_URL: as `regatta web` prints it, not used yet; OTHER_URL: that of another
+key; PATH: pages that show what others wrote. Prints TAP's lines without numbers,
+and counts.
 """
 import html.parser
 import random
@@ -16,7 +17,8 @@ import time
 import urllib.parse
 
 login = urllib.parse.urlsplit(sys.argv[1])
-pages = sys.argv[2:]
+other_login = urllib.parse.urlsplit(sys.argv[2])
+pages = sys.argv[3:]
 at = (login.hostname, login.port)
 WAIT_S = 120
 SCRIPT = rb"script-src [^;]*(unsafe|\*|http)|default-src [^;]*unsafe"
@@ -130,10 +132,14 @@ def works(cookie=None):
     return False
 
 
-def log_in():
-    path = login.path + "?" + login.query
+def enter(url):
+    path = url.path + "?" + url.query
     first = send(request(path))
-    cookie = re.search(rb"Set-Cookie: (regatta=[0-9a-f]+);", first[1])
+    return path, first, re.search(rb"Set-Cookie: (regatta=[0-9a-f]+);", first[1])
+
+
+def log_in():
+    path, first, cookie = enter(login)
     ok(first[0] == 303 and cookie, "the address lets in", first)
     again = [send(request(path))[0] for _ in range(20)]
     ok(set(again) <= {403, 503}, "once, however often it is sent again", again)
@@ -346,7 +352,19 @@ def slow(cookie):
         connection.close()
 
 
-def streams(cookie):
+def flood(cookie, other):
+    """More requests of one key than a second has, and then one of another."""
+    many = request("/style.css", "Cookie: " + cookie).replace(b"Connection: close\r\n", b"")
+    refused, seen = 0, []
+    for _ in range(6):
+        with connect() as connection:
+            connection.sendall(many * 499 + request("/style.css", "Cookie: " + cookie))
+            refused += b"HTTP/1.1 503 " in answer(connection)
+        seen.append(send(request("/style.css", "Cookie: " + other))[0])
+    ok(refused and set(seen) == {200}, "who asks too much keeps no other key out", seen)
+
+
+def streams(cookie, other):
     held, refused = [], 0
     end = time.monotonic() + WAIT_S
     while len(held) < STREAMS_MAX and time.monotonic() < end:
@@ -374,6 +392,12 @@ def streams(cookie):
     ok(works(cookie), "pages are there meanwhile")
     gone = sum(bool(select.select([c], [], [], 0)[0] and not c.recv(65536)) for c in held)
     ok(gone == 0, "and the streams stay", gone)
+    with connect() as connection:
+        connection.sendall(
+            b"GET /live?page=/ HTTP/1.1\r\nHost: localhost\r\nCookie: %s\r\n\r\n"
+            % other.encode()
+        )
+        ok(b" 200 " in connection.recv(4096), "another key gets one of them")
     for connection in held:
         connection.close()
     ok(works(cookie), "and afterwards")
@@ -447,13 +471,15 @@ def shown(cookie):
 
 def main():
     cookie = log_in()
+    other = enter(other_login)[2].group(1).decode()
     shown(cookie)
     wrong_cookies(cookie)
     paths(cookie)
     heads(cookie)
     pipelined()
     slow(cookie)
-    streams(cookie)
+    flood(cookie, other)
+    streams(cookie, other)
     print("# %d connections" % attempts)
 
 

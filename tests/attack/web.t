@@ -19,6 +19,8 @@ diag "$(readlink "$REGATTA_BUILD/regatta-controller")"
 # shellcheck disable=SC2034 # for cluster_up
 CONTROLLER_ARGS=(--web 127.0.0.1:0)
 must cluster_up 1
+must make_key "$CLUSTER/viewer.key" viewer viewer
+must wait_for 'regatta nodes --key "$CLUSTER/viewer.key"' 10
 # shellcheck disable=SC2034 # in conditions
 pid=$(pid_of cluster/controller)
 # shellcheck disable=SC2034 # in a condition
@@ -41,8 +43,8 @@ job=$JOB sweep=$SWEEP
 must submit "$BED/evil.yaml"
 must wait_sweep "$SWEEP" 60
 
-
-tap_of python3 "$(dirname "$0")/web.py" "$(cli web)" / "/sweep/$sweep" \
+tap_of python3 "$(dirname "$0")/web.py" "$(cli web --key "$CLUSTER/viewer.key")" \
+	"$(cli web)" / "/sweep/$sweep" \
 	"/sweep/$sweep/report" "/job/$job" "/log/$job/0/0" "/sweep/$SWEEP" \
 	"/sweep/$SWEEP/report" "/job/$JOB" /nodes /node/1
 ok '[[ $(pid_of cluster/controller) == "$pid" ]] && alive cluster/controller' \

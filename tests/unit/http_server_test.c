@@ -1,5 +1,5 @@
-/* http_server_test.c - what clients that do not read may cost, and which names
- * of the server are its own.
+/* http_server_test.c - what clients that do not read or ask much may cost, and
+ * which names of the server are its own.
  */
 #include "protocol/http/http_server.h"
 
@@ -231,19 +231,59 @@ static void test_hosts(sd_event *loop)
 	http_server_free(server);
 }
 
-static unsigned int share_of(void *arg, const struct http_request *request)
+static void owner_by_path(void *arg, const struct http_request *request,
+			  char owner[HTTP_OWNER_SIZE])
 {
-	return !strcmp(http_path(request), "/host");
+	snprintf(owner, HTTP_OWNER_SIZE, "%s", http_path(request));
 }
 
-static void test_shares(sd_event *loop)
+/* The beginning of the answer; "": none. The caller closes *fd. */
+static void ask(sd_event *loop, struct http_server *server, const char *path,
+		int *fd, char text[200])
 {
-	static const struct http_handler handler = { .share = share_of,
+	ssize_t size = -1;
+
+	snprintf(text, 200, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", path);
+	*fd = client_connect(server, text);
+	while (size < 0) {
+		sd_event_run(loop, 20000);
+		size = recv(*fd, text, 199, MSG_DONTWAIT);
+		if (size < 0 && errno != EAGAIN)
+			size = 0;
+	}
+	text[size] = 0;
+}
+
+/* As soon as the second has room for it. */
+static void ask_again(sd_event *loop, struct http_server *server,
+		      const char *path, int *fd, char text[200])
+{
+	ask(loop, server, path, fd, text);
+	while (!strncmp(text, "HTTP/1.1 503", 12)) {
+		close(*fd);
+		ask(loop, server, path, fd, text);
+	}
+}
+
+static bool answered(sd_event *loop, struct http_server *server,
+		     const char *path, int status)
+{
+	char text[200], want[40];
+	int fd;
+
+	snprintf(want, sizeof(want), "HTTP/1.1 %d", status);
+	ask(loop, server, path, &fd, text);
+	close(fd);
+	return !strncmp(text, want, strlen(want));
+}
+
+static void test_owners(sd_event *loop)
+{
+	static const struct http_handler handler = { .owner = owner_by_path,
 						     .answer = answer_large };
-	static const char ask[] = "HEAD /small HTTP/1.1\r\nHost: x\r\n\r\n";
-	int64_t end_ms = clock_mono_ms() + WAIT_MS;
-	char text[400] = "", flood[1000] = "";
-	int asked = 0, fd, refused = 0;
+	int64_t end_ms = clock_mono_ms() + WAIT_MS, second = 0;
+	int asked = 0;
+	bool refused = false, others = false;
 	struct http_server *server =
 		http_server_new(loop,
 				&(struct http_config){ .address =
@@ -251,21 +291,61 @@ static void test_shares(sd_event *loop)
 				&handler, &asked, NULL);
 
 	/* Within one second, but for a bad moment. */
-	while (!refused && clock_mono_ms() < end_ms) {
-		fd = client_connect(server, ask);
-		while (recv(fd, flood, sizeof(flood) - 1, MSG_DONTWAIT) < 0)
-			sd_event_run(loop, 20000);
-		refused = !strncmp(flood, "HTTP/1.1 503", 12);
-		close(fd);
+	while (!others && clock_mono_ms() < end_ms) {
+		second = clock_mono_ms() / 1000;
+		refused = answered(loop, server, "/small", 503);
+		others = refused && answered(loop, server, "/host", 200) &&
+			 second == clock_mono_ms() / 1000;
 	}
-	fd = client_connect(server, "GET /host HTTP/1.1\r\nHost: x\r\n\r\n");
-	while (recv(fd, text, sizeof(text) - 1, MSG_DONTWAIT) < 0)
-		sd_event_run(loop, 20000);
-	ok(refused && !strncmp(text, "HTTP/1.1 200", 12),
-	   "who floods one share takes nothing of another: %.12s", text);
-	close(fd);
+	ok(refused && others, "who floods takes nothing from other owners");
 	turn(loop);
 	http_server_free(server);
+}
+
+static bool ended(int fd)
+{
+	struct client client = { .fd = fd };
+
+	client_read(&client);
+	return client.ended;
+}
+
+static void test_stream_owners(sd_event *loop)
+{
+	static const struct http_handler handler = { owner_by_path,
+						     answer_stream, stream_gone,
+						     stream_allowed };
+	static int fds[HTTP_STREAMS_MAX];
+	int open = HTTP_STREAMS_MAX, got = 0, fd;
+	char text[200];
+	struct http_server *server =
+		http_server_new(loop,
+				&(struct http_config){ .address =
+							       "127.0.0.1:0" },
+				&handler, &open, NULL);
+
+	for (int i = 0; i < HTTP_STREAMS_MAX; i++) {
+		ask_again(loop, server, "/one", &fds[i], text);
+		got += !strncmp(text, "HTTP/1.1 200", 12);
+	}
+	is_int(got, HTTP_STREAMS_MAX, "one owner may have all streams");
+	open++;
+	ask_again(loop, server, "/one", &fd, text);
+	close(fd);
+	turn(loop);
+	ok(!*text && open == HTTP_STREAMS_MAX, "but no more, and loses none");
+	open++;
+	ask(loop, server, "/other", &fd, text);
+	turn(loop);
+	ok(!strncmp(text, "HTTP/1.1 200", 12), "another owner gets one");
+	is_int(open, HTTP_STREAMS_MAX, "for one of the owner with most");
+	ok(ended(fds[0]) && !ended(fds[1]) && !ended(fd),
+	   "which is its oldest");
+	close(fd);
+	for (int i = 0; i < HTTP_STREAMS_MAX; i++)
+		close(fds[i]);
+	http_server_free(server);
+	is_int(open, 0, "all end with the server");
 }
 
 int main(void)
@@ -278,7 +358,8 @@ int main(void)
 	test_slow_readers(loop);
 	test_slow_streams(loop);
 	test_hosts(loop);
-	test_shares(loop);
+	test_owners(loop);
+	test_stream_owners(loop);
 	sd_event_unref(loop);
 	return tap_done();
 }
