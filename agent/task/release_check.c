@@ -710,3 +710,20 @@ int release_check_run(const struct release_check *check, pid_t pid,
 	return check->policy->any ? 0
 				  : release_check_devices(check, process, err);
 }
+
+bool release_check_has(pid_t pid, const char *out)
+{
+	owned_fd int process = process_open(pid, NULL);
+	owned_fd int root = -1, inside = -1;
+	struct stat folder, ours, has;
+
+	if (process < 0)
+		return false;
+	root = openat(process, "root", O_PATH | O_CLOEXEC);
+	if (root < 0)
+		return false;
+	inside = open_inside(root, CONTAINER_OUT, &folder);
+	return inside >= 0 && fstat(inside, &has) == 0 &&
+	       stat(out, &ours) == 0 && has.st_dev == ours.st_dev &&
+	       has.st_ino == ours.st_ino;
+}

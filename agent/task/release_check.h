@@ -51,6 +51,11 @@ void release_check_prepare(const cJSON *request, struct resolved_paths *paths);
 int release_check_run(const struct release_check *check, pid_t pid,
 		      struct error *err);
 
+/* Is the process process 1 of a container that has this folder of the node as
+ * its CONTAINER_OUT? false also: this agent may not look at it.
+ */
+bool release_check_has(pid_t pid, const char *out);
+
 /* Compare the mounts alone, also before process 1 has become regatta-init. */
 int release_check_mounts(const struct release_check *check, pid_t pid,
 			 struct error *err);

@@ -128,8 +128,7 @@ static bool end_hidden(struct task *task)
 
 	if (!holder)
 		return false;
-	if (holder > 0)
-		kill(holder, SIGKILL);
+	task_signal(task, holder, SIGKILL);
 	error_set(&err, EBUSY,
 		  "its processes are still running, but the engine reports "
 		  "none");

@@ -7,6 +7,7 @@
 #include "agent/task/start_error.h"
 #include "agent/task/task_internal.h"
 #include "protocol/base/log.h"
+#include "protocol/base/loop.h"
 #include "protocol/base/secret.h"
 
 #include <errno.h>
@@ -194,13 +195,35 @@ static int container_check(const struct task *task, pid_t pid, bool begun,
 	return -1;
 }
 
+static void refuse_done(void *arg, const struct error *err, cJSON *answer)
+{
+	struct task *task = arg;
+
+	task->call = NULL;
+	if (err && err->code != ENOENT)
+		log_warning("the refused container may still run "
+			    "job=%" PRIu64 " rank=%u: %s",
+			    task->id.job, task->id.rank, err->text);
+	task_event(task, EVENT_FAILED);
+}
+
+/* Nothing of it has run, and nothing may. pid: of its process 1, if what names
+ * it is right; otherwise the engine is to end it.
+ */
 static void task_refuse(struct task *task, pid_t pid, const struct error *err)
 {
-	/* Nothing of it has run, and nothing may. */
-	if (pid > 0)
-		kill(pid, SIGKILL);
-	step_fail(task, err->code == EPERM ? FAILURE_POLICY : FAILURE_CREATE,
-		  err);
+	step_outcome(task, err->code == EPERM ? FAILURE_POLICY : FAILURE_CREATE,
+		     err);
+	if (!task_signal(task, pid, SIGKILL)) {
+		engine_call_cancel(take(task->call));
+		loop_timer_stop(task->retry);
+		task->call = engine_container_stop(task->services->engine,
+						   task->container, 0, CALL_MS,
+						   refuse_done, task, NULL);
+		if (task->call)
+			return;
+	}
+	task_event(task, EVENT_FAILED);
 }
 
 /* regatta-init has not begun. Something may stand in the way of its folders. */
@@ -225,6 +248,8 @@ void step_release(struct task *task, pid_t pid)
 	pid_t holder = spool_holder(task->services->spool, &task->id);
 	struct error err;
 
+	if (task->outcome.failure)
+		return; /* it was refused, and is being ended */
 	task->engine_started |= pid > 0;
 	if (!is_released(task)) {
 		if (!holder) {

@@ -171,7 +171,18 @@ void step_watch(struct task *task);
 /* Sample devices and host from now on, until step_ended(). */
 void step_sample(struct task *task);
 
-/* Fail the task before its command begins: EVENT_FAILED. */
+/* Signal the process if it is the task's process 1 still: the one that was
+ * noted at the release, or until then of a container that has the task's own
+ * folders. An engine, a lock or a number that is used again may name any
+ * process. False: it was not signalled.
+ */
+bool task_signal(const struct task *task, pid_t pid, int number);
+
+/* Why the task fails before its command begins. */
+void step_outcome(struct task *task, enum failure failure,
+		  const struct error *err);
+
+/* The same, and fail it: EVENT_FAILED. */
 void step_fail(struct task *task, enum failure failure,
 	       const struct error *err);
 

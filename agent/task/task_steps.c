@@ -11,9 +11,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define RETRY_MS 1000 /* between tries while the engine is away */
 
@@ -33,13 +36,37 @@ void step_leave(struct task *task)
 	task->retries = 0;
 }
 
-void step_fail(struct task *task, enum failure failure, const struct error *err)
+void step_outcome(struct task *task, enum failure failure,
+		  const struct error *err)
 {
 	task->outcome.failure = failure;
 	task->code = err->code;
 	snprintf(task->outcome.text, sizeof(task->outcome.text), "%s",
 		 err->text);
+}
+
+void step_fail(struct task *task, enum failure failure, const struct error *err)
+{
+	step_outcome(task, failure, err);
 	task_event(task, EVENT_FAILED);
+}
+
+bool task_signal(const struct task *task, pid_t pid, int number)
+{
+	struct spool *spool = task->services->spool;
+	owned_fd int process = -1;
+	char out[PATH_MAX];
+	bool same;
+
+	if (pid <= 1)
+		return false;
+	process = (int)syscall(SYS_pidfd_open, pid, 0);
+	spool_path(spool, &task->id, SPOOL_OUT, out);
+	same = spool_has(spool, &task->id, SPOOL_IN, "start")
+		       ? spool_holder(spool, &task->id) == pid
+		       : release_check_has(pid, out);
+	return process >= 0 && same &&
+	       syscall(SYS_pidfd_send_signal, process, number, NULL, 0) == 0;
 }
 
 static int task_retry_run(sd_event_source *source, uint64_t usec, void *arg)
@@ -89,8 +116,8 @@ static bool go_on_hidden(struct task *task)
 		step_release(task, 0);
 		return true;
 	}
-	if (task->step == STEP_STOP && holder > 0)
-		kill(holder, SIGTERM);
+	if (task->step == STEP_STOP)
+		task_signal(task, holder, SIGTERM);
 	step_retry(task);
 	return true;
 }

@@ -5,7 +5,8 @@
 
 Of the requests of each kind every third one gets the next answer of the list
 that was not given yet, the others go to the engine. REPORT has a line for each
-that was given. Ends by SIGTERM.
+that was given. While there is a file REPORT.pid the only lie is that containers
+run, and that this process is their process 1. Ends by SIGTERM.
 """
 import json
 import os
@@ -203,6 +204,14 @@ def next_lie(line):
     return None
 
 
+def named_process():
+    try:
+        with open(report + ".pid") as file:
+            return int(file.read())
+    except (OSError, ValueError):
+        return 0
+
+
 def read_request(connection):
     data = b""
     while b"\r\n\r\n" not in data:
@@ -231,7 +240,14 @@ class Handler(socketserver.BaseRequestHandler):
         if not data:
             return
         line = data.partition(b"\r\n")[0].decode("latin-1")
-        lie = next_lie(line)
+        pid = named_process()
+        if pid and re.search(KINDS["start"], line):
+            self.request.sendall(head("Content-Length: 0"))
+            return
+        if pid and re.search(KINDS["inspect"], line):
+            lie = state(Status="running", Running=True, Pid=pid)
+        else:
+            lie = None if pid else next_lie(line)
         # One request a connection, so that each is seen.
         data = data.replace(b"\r\n", b"\r\nConnection: close\r\n", 1)
         with socket.socket(socket.AF_UNIX) as engine:

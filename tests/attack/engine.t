@@ -55,6 +55,16 @@ is "$(grep -c '^failed [a-z-]* null$' "$BED/ends")" 0 \
 	"each that failed says what was wrong"
 ok '! grep -P "[\x00-\x08\x0b-\x1f\x7f]" "$BED/ends"' \
 	"in words that a terminal can show"
+# A process of somebody's, in a PID namespace of its own as a container's.
+spawn foreign unshare -pf --kill-child sleep 1000
+must wait_for '[[ $(pgrep -P "$(pid_of foreign)") ]]' 10
+pgrep -P "$(pid_of foreign)" >"$BED/lies.pid"
+must submit_tool named retries=0 print 1
+ok 'wait_sweep "$SWEEP" 60' "a task ends whose process 1 is said to be another"
+is "$(job_get "$JOB" '"\(.state) \(.failure)"')" "failed policy" \
+	"its failure says so: $(job_get "$JOB" .text)"
+ok 'alive foreign' "and that process lives"
+end foreign KILL
 ok '[[ $(pid_of cluster/agent1) == "$pid" ]] && alive cluster/agent1' \
 	"it is the same agent"
 ok '! log_of cluster/agent1 | grep -E "$FAULT"' "it found no fault in itself"

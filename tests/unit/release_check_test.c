@@ -5,6 +5,7 @@
  * Root only.
  */
 #include "agent/task/release_check.h"
+#include "agent/docker/create_body.h"
 #include "protocol/base/file.h"
 #include "protocol/base/owned.h"
 #include "tests/tap.h"
@@ -27,6 +28,7 @@
 #define PAIRS 3
 
 static char bed[64], program[PATH_MAX];
+static bool rooted; /* the bed is the root of containers */
 
 /* A bind mount of a test; paths below the bed. */
 struct pair {
@@ -69,6 +71,7 @@ static void container_run(const struct pair *pairs, int out)
 	/* The mounts of the node are not in a container. */
 	umount2(below("whole/sub", to), MNT_DETACH);
 	if (stat(below(pairs[0].to, to), &st) < 0 ||
+	    (rooted && chroot(bed) < 0) ||
 	    write(out, &st.st_ino, sizeof(st.st_ino)) != sizeof(st.st_ino))
 		_exit(1);
 	for (;;)
@@ -228,6 +231,30 @@ static void test_rights(void)
 	   "another program: %s", err.text);
 }
 
+/* Who is killed as a container's process 1 has the task's own folder. */
+static void test_has(void)
+{
+	static const struct pair pairs[PAIRS] = { { "good", CONTAINER_OUT + 1,
+						    false } };
+	struct container container;
+	char path[PATH_MAX];
+
+	mkdir(below("regatta", path), 0755);
+	mkdir(below(CONTAINER_OUT + 1, path), 0755);
+	rooted = true;
+	ok(container_begin(pairs, &container) &&
+		   release_check_has(container.pid, below("good", path)),
+	   "a container has its task's folder");
+	ok(!release_check_has(container.pid, below("bad", path)),
+	   "and no other task's");
+	container_end(&container);
+	ok(!release_check_has(container.pid, below("good", path)),
+	   "one that has ended has none");
+	rooted = false;
+	ok(!release_check_has(getpid(), below("good", path)),
+	   "nor has a process of the node");
+}
+
 /* Let the link lead to the one and the other, as fast as possible. */
 static pid_t flipper_begin(void)
 {
@@ -323,6 +350,7 @@ int main(void)
 	mount("none", below("whole/sub", path), "tmpfs", 0, NULL);
 	test_race();
 	test_mounts();
+	test_has();
 	test_rights();
 	umount(below("whole/sub", path));
 	file_remove_tree(AT_FDCWD, bed, NULL);
