@@ -12,32 +12,37 @@
 #define POLL_MS 20
 #define EACH_MS 1000 /* then the next one is signalled anyway */
 
+struct abort_target {
+	struct process_state process;
+	struct process_state launcher; /* pid 0: it is regatta-init */
+};
+
 struct evidence_abort {
 	sd_event *loop; /* borrowed */
 	sd_event_source *timer;
 	evidence_abort_fn *done;
 	void *arg;
-	pid_t root;
-	struct ranked_process list[EVIDENCE_PROCESSES_MAX];
+	struct abort_target list[EVIDENCE_PROCESSES_MAX];
 	size_t count, next;
-	const struct ranked_process *last; /* of those that share an output */
+	const struct abort_target *last; /* of those that share an output */
 	int64_t begun_ms, signalled_ms;
 };
 
-static bool lives(const struct ranked_process *process)
+static bool lives(const struct abort_target *target)
 {
 	struct process_state now;
 
-	return process_state_read(process->state.pid, &now) &&
+	return process_state_again(&target->process, &now) &&
 	       now.state != 'Z' && now.state != 'X';
 }
 
-static void abort_signal_process(const struct ranked_process *process)
+static void abort_signal_process(const struct abort_target *target)
 {
 	static const struct rlimit no_core = { 0, 0 };
 
-	prlimit(process->state.pid, RLIMIT_CORE, &no_core, NULL);
-	kill(process->state.pid, SIGABRT);
+	if (lives(target))
+		prlimit(target->process.pid, RLIMIT_CORE, &no_core, NULL);
+	process_state_signal(&target->process, SIGABRT);
 }
 
 /* Signal the processes with an output of their own at once. The launchers of
@@ -46,12 +51,12 @@ static void abort_signal_process(const struct ranked_process *process)
 static void abort_begin_signals(struct evidence_abort *abort)
 {
 	for (size_t i = 0; i < abort->count; i++) {
-		const struct ranked_process *process = &abort->list[i];
+		const struct abort_target *target = &abort->list[i];
 
-		if (process->state.parent == abort->root)
-			abort_signal_process(process);
+		if (target->launcher.pid)
+			process_state_signal(&target->launcher, SIGSTOP);
 		else
-			kill(process->state.parent, SIGSTOP);
+			abort_signal_process(target);
 	}
 }
 
@@ -67,12 +72,12 @@ static bool any_lives(const struct evidence_abort *abort)
  */
 static void signal_next(struct evidence_abort *abort, int64_t now)
 {
-	const struct ranked_process *last = abort->last;
+	const struct abort_target *last = abort->last;
 
 	if (last && lives(last) && now - abort->signalled_ms < EACH_MS)
 		return;
 	while (abort->next < abort->count &&
-	       abort->list[abort->next].state.parent == abort->root)
+	       !abort->list[abort->next].launcher.pid)
 		abort->next++;
 	if (abort->next == abort->count)
 		return;
@@ -98,30 +103,48 @@ static int evidence_abort_poll(sd_event_source *source, uint64_t usec,
 	return 0;
 }
 
+/* Those that lead a rank, and print their stacks. */
+static void abort_find(struct evidence_abort *abort, pid_t root,
+		       const struct ranked_process *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct abort_target *target = &abort->list[abort->count];
+
+		if (!list[i].leads || !process_catches_abort(list[i].state.pid))
+			continue;
+		*target = (struct abort_target){ .process = list[i].state };
+		/* Parents stand before their children. */
+		for (size_t j = 0; j < i; j++)
+			if (list[j].state.pid == list[i].state.parent)
+				target->launcher = list[j].state;
+		if (target->launcher.pid || list[i].state.parent == root)
+			abort->count++;
+	}
+}
+
 struct evidence_abort *evidence_abort_begin(sd_event *loop, pid_t root,
 					    evidence_abort_fn *done, void *arg)
 {
 	owned(evidence_abort_cancel) struct evidence_abort *abort =
 		calloc(1, sizeof(*abort));
-	size_t left_out, found = 0;
+	owned_free struct ranked_process *list =
+		calloc(EVIDENCE_PROCESSES_MAX, sizeof(*list));
+	size_t left_out;
 
-	if (!abort)
+	if (!abort || !list)
 		return NULL;
 	abort->loop = loop;
-	abort->root = root;
 	abort->done = done;
 	abort->arg = arg;
 	abort->begun_ms = clock_mono_ms();
-	abort->count = process_ranks(root, 0, abort->list,
-				     EVIDENCE_PROCESSES_MAX, &left_out);
-	for (size_t i = 0; i < abort->count; i++)
-		if (abort->list[i].leads &&
-		    process_catches_abort(abort->list[i].state.pid))
-			abort->list[found++] = abort->list[i];
-	abort->count = found;
-	if (!found || loop_timer(loop, &abort->timer, POLL_MS,
-				 evidence_abort_poll, abort, NULL) < 0)
+	abort_find(abort, root, list,
+		   process_ranks(root, 0, list, EVIDENCE_PROCESSES_MAX,
+				 &left_out));
+	if (!abort->count || loop_timer(loop, &abort->timer, POLL_MS,
+					evidence_abort_poll, abort, NULL) < 0) {
+		abort->count = 0; /* nobody was stopped */
 		return NULL;
+	}
 	abort_begin_signals(abort);
 	return take(abort);
 }
@@ -131,8 +154,8 @@ void evidence_abort_cancel(struct evidence_abort *abort)
 	if (!abort)
 		return;
 	for (size_t i = 0; i < abort->count; i++)
-		if (abort->list[i].state.parent != abort->root)
-			kill(abort->list[i].state.parent, SIGCONT);
+		if (abort->list[i].launcher.pid)
+			process_state_signal(&abort->list[i].launcher, SIGCONT);
 	loop_source_free(&abort->timer);
 	free(abort);
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define PROC "/proc"
@@ -30,7 +31,7 @@ bool process_state_read(pid_t pid, struct process_state *state)
 {
 	owned(buffer_clear) struct buffer text = BUFFER_INIT(4096);
 	struct process_state read = { .pid = pid };
-	unsigned long long user, system;
+	unsigned long long user, system, began;
 	const char *open, *close;
 	long threads;
 
@@ -42,16 +43,33 @@ bool process_state_read(pid_t pid, struct process_state *state)
 	if (!open || !close || close < open ||
 	    sscanf(close + 1,
 		   " %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d "
-		   "%*d %*d %*d %ld",
+		   "%*d %*d %*d %ld %*d %llu",
 		   &read.state, &read.parent, &read.group, &user, &system,
-		   &threads) != 6)
+		   &threads, &began) != 7)
 		return false;
 	snprintf(read.name, sizeof(read.name), "%.*s", (int)(close - open - 1),
 		 open + 1);
 	read.threads = (uint32_t)threads;
 	read.cpu_ms = (user + system) * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
+	read.began = began;
 	*state = read;
 	return true;
+}
+
+bool process_state_again(const struct process_state *seen,
+			 struct process_state *now)
+{
+	return process_state_read(seen->pid, now) && now->began == seen->began;
+}
+
+bool process_state_signal(const struct process_state *seen, int number)
+{
+	/* While it is open the number may become another's; it does not. */
+	owned_fd int process = (int)syscall(SYS_pidfd_open, seen->pid, 0);
+	struct process_state now;
+
+	return process >= 0 && process_state_again(seen, &now) &&
+	       syscall(SYS_pidfd_send_signal, process, number, NULL, 0) == 0;
 }
 
 struct states {

@@ -13,6 +13,7 @@ struct process_state {
 	char state;
 	uint32_t threads;
 	uint64_t cpu_ms; /* since it began */
+	uint64_t began;  /* clock ticks after the machine did */
 };
 
 struct ranked_process {
@@ -30,6 +31,15 @@ size_t process_ranks(pid_t root, int64_t first_rank,
 
 /* Read the present state; false: it has ended. */
 bool process_state_read(pid_t pid, struct process_state *state);
+
+/* Read the state of the process that was seen; false: it has ended, and its
+ * number may be another's.
+ */
+bool process_state_again(const struct process_state *seen,
+			 struct process_state *now);
+
+/* Signal the process that was seen, and no other; false: it has ended. */
+bool process_state_signal(const struct process_state *seen, int number);
 
 /* Fill command, waits, stack and written_bytes. Values that the kernel hides
  * are left out.

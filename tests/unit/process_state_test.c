@@ -45,12 +45,13 @@ int main(void)
 {
 	static struct ranked_process list[16];
 	owned(evidence_clear) struct evidence seen = { 0 };
+	struct process_state stale, now;
 	size_t count, left_out;
 	int ready[2];
 	char byte;
 	pid_t ranks[2];
 
-	tap_begin(8);
+	tap_begin(11);
 	if (pipe(ready) < 0)
 		return 1;
 	ranks[0] = start_rank("4", "", ready[1]);
@@ -75,10 +76,19 @@ int main(void)
 	ok(!process_catches_abort(ranks[0]), "a shell does not handle SIGABRT");
 	signal(SIGABRT, on_abort);
 	ok(process_catches_abort(getpid()), "one that does is known");
-	for (size_t i = 0; i < count; i++)
+	stale = list[0].state;
+	stale.began--;
+	ok(!process_state_again(&stale, &now) &&
+		   !process_state_signal(&stale, SIGKILL) &&
+		   process_state_again(&list[0].state, &now),
+	   "one whose number another had before is not signalled");
+	ok(process_state_signal(&list[0].state, SIGKILL) &&
+		   waitpid(list[0].state.pid, NULL, 0) > 0,
+	   "the one that was seen is");
+	ok(!process_state_signal(&list[0].state, 0),
+	   "and not once it has ended");
+	for (size_t i = 1; i < count; i++)
 		kill(list[i].state.pid, SIGKILL);
-	kill(ranks[0], SIGKILL);
-	kill(ranks[1], SIGKILL);
 	while (wait(NULL) > 0)
 		continue;
 	close(ready[0]);
