@@ -63,7 +63,7 @@ void kernel_log_read(struct kernel_log *log, struct expression *match,
 			    strtoul(line, NULL, 10) > 7)
 				continue;
 			if (expression_match(match, said, strlen(said),
-					     EXPRESSION_ANYWHERE, NULL) <= 0)
+					     EXPRESSION_START, NULL) <= 0)
 				continue;
 			printable(said, strlen(said));
 			told(arg, said);

@@ -15,8 +15,9 @@ struct kernel_log *kernel_log_new(const char *dev);
 void kernel_log_free(struct kernel_log *log);
 OWNED_POINTER(struct kernel_log, kernel_log_free)
 
-/* Call told() with the text of each new record that matches, at most
- * KERNEL_LOG_RECORDS records at a time.
+/* Call told() with the text of each new record that matches from its start, at
+ * most KERNEL_LOG_RECORDS records at a time. Elsewhere a text may have what a
+ * program chose, such as the name of its file.
  */
 #define KERNEL_LOG_RECORDS 64
 typedef void kernel_log_fn(void *arg, const char *text);

@@ -439,6 +439,7 @@ static void kernel_lines(void)
 	begin(&bed, "kernel", NULL);
 	wait_for(&bed, "kernel", "\"h\":", 2);
 	fputs("6,2,2000,-;eth0: link is up\n"
+	      "6,4,2400,-;mine[7]: segfault at 0 ip 0 in ODD: error 5[1000]\n"
 	      "12,4,2500,-;ODD: error 13, as a program writes to kmsg\n"
 	      "3,3,3000,-;ODD: error 79 of \033[31mdevice 1\n "
 	      "SUBSYSTEM=pci;x\n",

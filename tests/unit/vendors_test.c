@@ -415,6 +415,55 @@ static void test_products(const struct profiles *profiles)
 	}
 }
 
+/* What drivers log, and what the kernel logs of a program with such a name. */
+static void test_kernel(const struct profiles *profiles)
+{
+	static const struct {
+		const char *vendor, *line;
+		bool told;
+	} lines[] = {
+		{ "nvidia",
+		  "NVRM: Xid (PCI:0000:3b:00): 79, pid='<unknown>', "
+		  "name=<unknown>, GPU has fallen off the bus.",
+		  true },
+		{ "nvidia", "NVRM: Xid 79[4711]: segfault at 0 ip 0", false },
+		{ "nvidia", "NVRM: Xid (PCI:[4711]: segfault at 0 ip 0",
+		  false },
+		{ "nvidia", "NVRM: Xid (PCI:: page allocation failure: order:0",
+		  false },
+		{ "amd",
+		  "amdgpu 0000:c1:00.0: amdgpu: socket: 0 3 uncorrectable "
+		  "hardware errors detected in gfx block",
+		  true },
+		{ "amd", "amdgpu 0000:03:00.0: amdgpu: GPU reset begin!",
+		  true },
+		{ "amd",
+		  "[drm:amdgpu_job_timedout [amdgpu]] *ERROR* ring gfx_0.0.0 "
+		  "timeout, signaled seq=5, emitted seq=7",
+		  true },
+		{ "amd",
+		  "amdgpu 0000:03:[4711]: segfault at 0 ip 0 in GPU reset "
+		  "begin[1000]",
+		  false },
+		{ "amd",
+		  "[drm:amdgpu_a [[4711]: segfault at 0 ip 0 in GPU reset "
+		  "begin[1000]",
+		  false },
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		struct expression *kernel =
+			profiles_find(profiles, lines[i].vendor)
+				->monitor.kernel;
+
+		ok(expression_match(kernel, lines[i].line,
+				    strlen(lines[i].line), EXPRESSION_START,
+				    NULL) == lines[i].told,
+		   "%s: \"%.40s\" is %s", lines[i].vendor, lines[i].line,
+		   lines[i].told ? "told" : "not told");
+	}
+}
+
 int main(void)
 {
 	owned(profiles_clear) struct profiles profiles = { 0 };
@@ -427,6 +476,7 @@ int main(void)
 		test_chips(&profiles);
 		test_sources(&profiles);
 		test_products(&profiles);
+		test_kernel(&profiles);
 	}
 	profiles_clear(&profiles);
 	return tap_done();
