@@ -309,6 +309,7 @@ static int open_exporter(struct agent *agent, struct error *err)
 	agent->exporter_config = (struct exporter_config){
 		.loop = agent->loop,
 		.address = config->settings.metrics,
+		.name = config->settings.metrics_name,
 		.node = config->key.name,
 		.state = config->settings.state,
 		.monitor = agent->monitor,

@@ -116,8 +116,9 @@ struct http_server *exporter_new(const struct exporter_config *config,
 							     exporter_answer };
 	struct http_server *server =
 		http_server_new(config->loop,
-				&(struct http_config){
-					.address = config->address },
+				&(struct http_config){ .address =
+							       config->address,
+						       .name = config->name },
 				&handler, (void *)config, err);
 
 	if (server)

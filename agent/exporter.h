@@ -13,6 +13,7 @@
 struct exporter_config {
 	sd_event *loop;
 	const char *address; /* to listen at */
+	const char *name;    /* http_config */
 	const char *node;
 	const char *state; /* the folder whose free space is told */
 	struct monitor *monitor;

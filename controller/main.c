@@ -58,6 +58,7 @@ static int main_complete_config(const struct controller_settings *settings,
 		.address = settings->web,
 		.certificate = settings->web_certificate,
 		.key = settings->web_key,
+		.name = settings->web_name,
 		.loopback_only = true,
 	};
 	config->keep = (struct keep){

@@ -96,6 +96,9 @@ static const struct option_rule rules[] = {
 	{ OPTION("metrics", OPTION_TEXT, metrics, "ADDRESS:PORT"),
 	  .help = "serve metrics for Prometheus over plain HTTP; by default "
 		  "off" },
+	{ OPTION("metrics-name", OPTION_TEXT, metrics_name, "NAME"),
+	  .help = "another name that requests for metrics may use; .DOMAIN: "
+		  "the host name in that domain" },
 	{ OPTION("ipmi", OPTION_FLAG, ipmi, NULL),
 	  .help = "also sample the power of the machine with ipmitool" },
 	{ OPTION("for-allocation", OPTION_FLAG, for_allocation, NULL),

@@ -30,6 +30,7 @@ struct agent_settings {
 	const char *only_devices; /* NULL: all */
 	const char *housekeeping_cpus;
 	const char *metrics; /* NULL: none */
+	const char *metrics_name;
 	uint64_t devices;
 	uint64_t image_keep;
 	uint64_t peer_port;     /* 0: any */

@@ -59,6 +59,9 @@ static const struct option_rule rules[] = {
 		  "only on 127.0.0.0/8 and ::1" },
 	{ OPTION("web-key", OPTION_PATH, web_key, "FILE"),
 	  .help = "the key of that certificate (PEM)" },
+	{ OPTION("web-name", OPTION_TEXT, web_name, "NAME"),
+	  .help = "another name that requests for /metrics may use; .DOMAIN: "
+		  "the host name in that domain" },
 	{ OPTION("parent-fd", OPTION_NUMBER, common.parent_fd, "FD"), .min = 3,
 	  .max = 1023, .help = "when this file descriptor is closed, cancel "
 		  "all jobs and exit",

@@ -18,6 +18,7 @@ struct controller_settings {
 	const char *web; /* NULL: none */
 	const char *web_certificate;
 	const char *web_key;
+	const char *web_name;
 	uint64_t node_lost; /* s */
 	uint64_t logs;
 	uint64_t disk_free;

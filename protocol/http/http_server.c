@@ -68,6 +68,8 @@ struct http_server {
 	struct MHD_Daemon *daemon;
 	sd_event_source *io, *timer, *alive;
 	char url[128];
+	char own[HOST_SIZE], full[HOST_SIZE]; /* names of this machine */
+	char *name;
 	char *certificate, *key;
 	int64_t second; /* the present second, monotonic */
 	struct http_owner owners[HTTP_OWNERS_MAX]; /* of that second */
@@ -79,6 +81,7 @@ struct http_server {
 };
 
 struct http_request {
+	const struct http_server *server;
 	const char *path;
 	struct MHD_Connection *connection;
 };
@@ -116,24 +119,35 @@ static void host_without_port(const char *text, char host[HOST_SIZE])
 		 end ? (int)(end - text) : HOST_SIZE - 1, text);
 }
 
+/* Only exact names: the owner of a domain chooses all names in it. */
+static bool http_name_is_ours(const struct http_server *server,
+			      const char *host)
+{
+	const char *domain = strchr(host, '.');
+	size_t label = strcspn(host, ".");
+
+	if (!strcasecmp(host, "localhost") ||
+	    (*server->own && !strcasecmp(host, server->own)) ||
+	    (*server->full && !strcasecmp(host, server->full)) ||
+	    (server->name && !strcasecmp(host, server->name)))
+		return true;
+	return label && label == strcspn(server->own, ".") &&
+	       !strncasecmp(host, server->own, label) &&
+	       (!domain || (server->name && !strcasecmp(domain, server->name)));
+}
+
 bool http_host_is_ours(const struct http_request *request)
 {
 	const char *text = http_header(request, "Host");
-	char host[HOST_SIZE], own[HOST_SIZE] = "";
 	struct in6_addr address;
+	char host[HOST_SIZE];
 
 	if (!text)
 		return false;
 	host_without_port(text, host);
-	gethostname(own, sizeof(own) - 1);
-	if (inet_pton(AF_INET, host, &address) == 1 ||
-	    inet_pton(AF_INET6, host, &address) == 1 ||
-	    !strcasecmp(host, "localhost") || !strcasecmp(host, own))
-		return true;
-	/* Its name with a domain, or the domain left out. */
-	host[strcspn(host, ".")] = 0;
-	own[strcspn(own, ".")] = 0;
-	return *own && !strcasecmp(host, own);
+	return inet_pton(AF_INET, host, &address) == 1 ||
+	       inet_pton(AF_INET6, host, &address) == 1 ||
+	       http_name_is_ours(request->server, host);
 }
 
 /* The loop. */
@@ -550,7 +564,7 @@ http_server_take_request(void *arg, struct MHD_Connection *connection,
 			 size_t *body_size, void **seen)
 {
 	struct http_server *server = arg;
-	struct http_request request = { path, connection };
+	struct http_request request = { server, path, connection };
 	struct http_reply reply = { .status = 200, .type = "text/plain" };
 	enum MHD_Result done;
 
@@ -729,6 +743,23 @@ static int join_loop(struct http_server *server, struct error *err)
 			  server, err);
 }
 
+/* Its full name is that of the hosts file or of DNS. */
+static void http_server_ask_name(struct http_server *server)
+{
+	const struct addrinfo hints = { .ai_flags = AI_CANONNAME,
+					.ai_socktype = SOCK_STREAM };
+	struct addrinfo *found = NULL;
+
+	gethostname(server->own, sizeof(server->own) - 1);
+	if (*server->own &&
+	    getaddrinfo(server->own, NULL, &hints, &found) == 0 &&
+	    found->ai_canonname)
+		snprintf(server->full, sizeof(server->full), "%s",
+			 found->ai_canonname);
+	if (found)
+		freeaddrinfo(found);
+}
+
 static int http_server_open(struct http_server *server,
 			    const struct http_config *config, struct error *err)
 {
@@ -776,6 +807,9 @@ struct http_server *http_server_new(sd_event *loop,
 	server->loop = sd_event_ref(loop);
 	server->handler = *handler;
 	server->arg = arg;
+	server->name = config->name ? strdup(config->name) : NULL;
+	if (config->name && !server->name)
+		return error_null(error_nomem(err, "web server"));
 	if (!config->certificate != !config->key)
 		return error_null(error_set(err, EINVAL,
 					    "missing web-certificate or "
@@ -785,7 +819,10 @@ struct http_server *http_server_new(sd_event *loop,
 	    (!(server->certificate = read_pem(config->certificate, err)) ||
 	     !(server->key = read_pem(config->key, err))))
 		return NULL;
-	return http_server_open(server, config, err) < 0 ? NULL : take(server);
+	if (http_server_open(server, config, err) < 0)
+		return NULL;
+	http_server_ask_name(server);
+	return take(server);
 }
 
 void http_server_free(struct http_server *server)
@@ -807,6 +844,7 @@ void http_server_free(struct http_server *server)
 		explicit_bzero(server->key, strlen(server->key));
 	free(server->key);
 	free(server->certificate);
+	free(server->name);
 	sd_event_unref(server->loop);
 	free(server);
 }

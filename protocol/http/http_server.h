@@ -49,8 +49,10 @@ const char *http_header(const struct http_request *request, const char *name);
 const char *http_argument(const struct http_request *request, const char *name);
 const char *http_cookie(const struct http_request *request, const char *name);
 /* Does the client name the server by an address, localhost, or a name of this
- * machine? A page of another site can make a browser ask for what it may not
- * see, by a name of its own that leads here.
+ * machine: its host name, alone or as the resolver completes it, or the name of
+ * the configuration? A page of another site can make a browser ask for what it
+ * may not see, by a name of its own that leads here. An address is no such
+ * name: nobody else decides where it leads.
  */
 bool http_host_is_ours(const struct http_request *request);
 
@@ -87,12 +89,15 @@ struct http_config {
 	const char *address;     /* ADDRESS:PORT, [ADDRESS]:PORT; port 0: any */
 	const char *certificate; /* PEM files; both NULL: no TLS */
 	const char *key;
+	const char *name;   /* another name of this machine, or ".DOMAIN": its
+			       host name there; NULL: none */
 	bool loopback_only; /* without TLS */
 };
 
 struct http_server;
-/* EINVAL: the address or certificate is not valid, or loopback_only is set and
- * an address without TLS is not loopback; EADDRINUSE and others of bind(2).
+/* Asks the resolver for the name of this machine, so that it may wait. EINVAL:
+ * the address or certificate is not valid, or loopback_only is set and an
+ * address without TLS is not loopback; EADDRINUSE and others of bind(2).
  */
 struct http_server *http_server_new(sd_event *loop,
 				    const struct http_config *config,

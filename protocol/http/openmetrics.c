@@ -29,7 +29,8 @@ bool openmetrics_begin(struct openmetrics *metrics,
 		reply->status = 421;
 		buffer_text(&reply->body,
 			    "the Host of the request is not this machine; "
-			    "expected its address, its name or localhost\n",
+			    "expected its address, its name, localhost or "
+			    "the name of its settings\n",
 			    NULL);
 		return false;
 	}

@@ -52,6 +52,9 @@ is "$(get / -b "$BED/operator")" 200 \
 	"$LOGINS logins of a viewer log nobody else out"
 is "$(get /metrics -H 'Host: evil.example')" 421 \
 	"a page of another site reads no metrics under its own name"
+is "$(get /metrics -H "Host: $(uname -n | cut -d. -f1).evil.example")" 421 \
+	"nor under the name of this machine in a domain of its own"
+is "$(get /metrics -H "Host: $(uname -n)")" 200 "Prometheus does, under the name"
 
 is "$(get "$(ticket bob)" -c "$BED/bob")" 303 "another viewer is in"
 later=$(ticket bob)

@@ -8,6 +8,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -182,53 +183,77 @@ static void test_slow_streams(sd_event *loop)
 	is_int(open, 0, "all end with the server");
 }
 
-static void test_hosts(sd_event *loop)
+/* Is this Host the server's own, with this name in its settings? */
+static bool host_is_ours(sd_event *loop, const char *host, const char *name)
 {
 	static const struct http_handler handler = { .answer = answer_large };
-	char own[200] = "", domain[256];
-	const struct {
-		const char *host;
-		bool ours;
-	} hosts[] = {
-		{ "127.0.0.1:80", true },
-		{ "[::1]:80", true },
-		{ "localhost", true },
-		{ own, true },
-		{ domain, true },
-		{ "evil.example", false },
-		{ "127.0.0.1.evil.example:80", false },
-		{ "localhost.evil.example", false },
-		{ "", false },
-	};
-	int asked = 0;
+	const struct http_config config = { .address = "127.0.0.1:0",
+					    .name = name };
+	char text[400], got[1000] = "";
+	ssize_t size = -1;
+	int asked = 0, fd;
 	struct http_server *server =
-		http_server_new(loop,
-				&(struct http_config){ .address =
-							       "127.0.0.1:0" },
-				&handler, &asked, NULL);
+		http_server_new(loop, &config, &handler, &asked, NULL);
 
-	gethostname(own, sizeof(own) - 1);
-	snprintf(domain, sizeof(domain), "%.*s.example.org:7118",
-		 (int)strcspn(own, "."), own);
-	for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
-		char text[400], got[1000] = "";
-		ssize_t size = -1;
-		int fd;
-
-		snprintf(text, sizeof(text),
-			 "GET /host HTTP/1.1\r\nHost: %s\r\n\r\n",
-			 hosts[i].host);
-		fd = client_connect(server, text);
-		while (size < 0) {
-			sd_event_run(loop, 20000);
-			size = recv(fd, got, sizeof(got) - 1, MSG_DONTWAIT);
-		}
-		ok(!strstr(got, "\r\n\r\nours") == !hosts[i].ours, "%s is %s",
-		   hosts[i].host, hosts[i].ours ? "ours" : "not");
-		close(fd);
+	snprintf(text, sizeof(text), "GET /host HTTP/1.1\r\nHost: %s\r\n\r\n",
+		 host);
+	fd = client_connect(server, text);
+	while (size < 0) {
+		sd_event_run(loop, 20000);
+		size = recv(fd, got, sizeof(got) - 1, MSG_DONTWAIT);
 	}
+	close(fd);
 	turn(loop);
 	http_server_free(server);
+	return strstr(got, "\r\n\r\nours");
+}
+
+static void test_hosts(sd_event *loop)
+{
+	const struct addrinfo hints = { .ai_flags = AI_CANONNAME };
+	struct addrinfo *found = NULL;
+	char own[100] = "", evil[200], inside[200], deep[200], full[256];
+	const struct {
+		const char *host, *name;
+		bool ours;
+	} hosts[] = {
+		{ "127.0.0.1:80", NULL, true },
+		{ "[::1]:80", NULL, true },
+		{ "localhost", NULL, true },
+		{ own, NULL, true },
+		{ full, NULL, true },
+		{ evil, NULL, false },
+		{ "evil.example", NULL, false },
+		{ "127.0.0.1.evil.example:80", NULL, false },
+		{ "localhost.evil.example", NULL, false },
+		{ "", NULL, false },
+		{ "regatta.example.net:80", "regatta.example.net", true },
+		{ "x.regatta.example.net", "regatta.example.net", false },
+		{ own, "regatta.example.net", true },
+		{ inside, ".cluster.example", true },
+		{ deep, ".cluster.example", false },
+		{ evil, ".cluster.example", false },
+		{ "x.cluster.example", ".cluster.example", false },
+		{ "cluster.example", ".cluster.example", false },
+	};
+
+	gethostname(own, sizeof(own) - 1);
+	if (getaddrinfo(own, NULL, &hints, &found) == 0)
+		snprintf(full, sizeof(full), "%s", found->ai_canonname);
+	else
+		snprintf(full, sizeof(full), "%s", own);
+	if (found)
+		freeaddrinfo(found);
+	snprintf(evil, sizeof(evil), "%.*s.evil.example:7118",
+		 (int)strcspn(own, "."), own);
+	snprintf(inside, sizeof(inside), "%.*s.cluster.example:7118",
+		 (int)strcspn(own, "."), own);
+	snprintf(deep, sizeof(deep), "%.*s.evil.cluster.example",
+		 (int)strcspn(own, "."), own);
+	for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++)
+		ok(host_is_ours(loop, hosts[i].host, hosts[i].name) ==
+			   hosts[i].ours,
+		   "%s is %s", hosts[i].host, hosts[i].ours ? "ours" : "not");
 }
 
 static void owner_by_path(void *arg, const struct http_request *request,
