@@ -105,6 +105,14 @@ static void place_close(struct place *place)
 	site_free(place->site);
 }
 
+/* Who is silent while other ways take their turns is cut: come anew. */
+static int place_meet(struct place *place, struct error *err)
+{
+	person_free(place->person);
+	place->person = person_new(place->site, err);
+	return place->person ? 0 : -1;
+}
+
 static int run_regatta(struct place *place,
 		       const struct engine_options *options, size_t count,
 		       struct tally *tally, struct error *err)
@@ -118,7 +126,8 @@ static int run_regatta(struct place *place,
 		 "sweep: bench-cycle\nimage: %s\nretries: 0\n"
 		 "command: [/tool, exit, \"0\"]\nrepeat: %zu\n",
 		 options->image, count);
-	if (person_submit(place->person, text, &submitted, err) < 0 ||
+	if (place_meet(place, err) < 0 ||
+	    person_submit(place->person, text, &submitted, err) < 0 ||
 	    person_wait(place->person, &submitted, SWEEP_S, err) < 0)
 		return -1;
 	tally->wall_s += (double)(clock_ns() - submitted.begun_ns) / 1e9;
@@ -148,6 +157,8 @@ static int measure_latency(struct place *place,
 		 "sweep: bench-start\nimage: %s\nretries: 0\n"
 		 "command: [/tool, exit, \"0\"]\n",
 		 options->image);
+	if (place_meet(place, err) < 0)
+		return -1;
 	for (size_t i = 0; i < count; i++) {
 		if (person_submit(place->person, text, &submitted, err) < 0 ||
 		    person_wait(place->person, &submitted, SWEEP_S, err) < 0 ||

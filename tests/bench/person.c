@@ -66,7 +66,6 @@ static void lost(void *arg, int code, const char *why)
 
 	error_set(&person->refused, code, "%s", why);
 	person->answered = true;
-	person->welcomed = false; /* it connects again */
 }
 
 static int run_until(struct person *person, const bool *done, struct error *err)
@@ -131,12 +130,6 @@ void person_idle(struct person *person, double seconds)
 static cJSON *request(struct person *person, enum message_type type, void *body,
 		      const void *payload, size_t size, struct error *err)
 {
-	/* Whoever was silent for long, as other ways took their turns, was cut.
-	 */
-	while (sd_event_run(person->loop, 0) > 0)
-		;
-	if (run_until(person, &person->welcomed, err) < 0)
-		return NULL;
 	person->request++;
 	person->answered = false;
 	person->refused.code = 0;
