@@ -327,6 +327,24 @@ static int add_selector(const struct device_injection *injection,
 				      err);
 }
 
+/* The engine's default runtime may read the selector: the value of an image
+ * must not open devices.
+ */
+static int add_no_device(const struct device_injection *injection,
+			 struct container_spec *spec, struct error *err)
+{
+	const struct selector *selector =
+		&injection->profile->container.selector;
+	owned(strings_clear) struct strings none = { 0 };
+
+	if (!selector->none)
+		return 0;
+	if (strings_add(&none, selector->none, err) < 0)
+		return -1;
+	return injection_add_variable(&spec->engine_env, selector->name, &none,
+				      err);
+}
+
 static int add_runtime(const struct device_injection *injection,
 		       struct container_spec *spec, struct error *err)
 {
@@ -437,8 +455,10 @@ static int add_software(const struct device_injection *injection,
 	int done;
 
 	/* A sweep with a device request of its own gets nothing else. */
-	if (spec->requests_count || !injection->count)
+	if (spec->requests_count)
 		return 0;
+	if (!injection->count)
+		return add_no_device(injection, spec, err);
 	if (!features->ignores_devices && rules->runtime &&
 	    (spec->runtime ? !strcmp(spec->runtime, rules->runtime)
 			   : strings_has(&features->runtimes, rules->runtime)))
@@ -446,14 +466,14 @@ static int add_software(const struct device_injection *injection,
 	if (!features->ignores_devices && spec->runtime)
 		return 0;
 	done = rules->cdi ? add_cdi(injection, spec, err) : 0;
-	if (done)
-		return done < 0 ? -1 : 0;
-	if (features->ignores_devices)
+	if (done < 0)
+		return -1;
+	if (!done && features->ignores_devices)
 		return add_selector(injection, spec, err);
-	return rules->request.driver && program_there(injection->roots,
-						      rules->request.program)
-		       ? injection_add_request(injection, spec, err)
-		       : 0;
+	if (!done && rules->request.driver &&
+	    program_there(injection->roots, rules->request.program))
+		return injection_add_request(injection, spec, err);
+	return add_no_device(injection, spec, err);
 }
 
 /* The rest. */

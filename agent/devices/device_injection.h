@@ -10,7 +10,8 @@
  * the engine has: the profile's runtime with its selector variable; the
  * profile's CDI devices, if there is one for each device; the profile's device
  * request. Podman's Docker API ignores all three silently (seen with 4.3): it
- * gets the selector variable, which a vendor's OCI hook reads.
+ * gets the selector variable, which a vendor's OCI hook reads. A container
+ * whose devices are not selected by it gets it with the value that opens none.
  *
  * The sweep's values have precedence: a variable, runtime, ulimit, shm or ipc
  * that the spec already has stays. Lists are merged without duplicates.
@@ -31,11 +32,22 @@ struct cdi_mounts {
 	size_t count;
 };
 
+/* A device node that it makes. */
+struct cdi_node {
+	char *kind, *device;  /* "nvidia.com/gpu=0"; NULL: with any device */
+	char *path, *in_path; /* of the node; in the container */
+};
+struct cdi_nodes {
+	struct cdi_node *items;
+	size_t count;
+};
+
 /* What the engine can do. */
 struct engine_features {
 	struct strings runtimes; /* their names */
 	struct strings cdi;      /* devices: "nvidia.com/gpu=0" */
 	struct cdi_mounts cdi_mounts;
+	struct cdi_nodes cdi_nodes;
 	bool ignores_devices; /* silently ignores runtimes and device requests,
 				 but those for `cdi` */
 	char *isolation; /* why root of a container is not root on the host:

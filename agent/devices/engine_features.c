@@ -3,6 +3,7 @@
  */
 #include "protocol/base/file.h"
 #include "agent/devices/device_injection.h"
+#include "protocol/base/list.h"
 #include "protocol/message/json_get.h"
 
 #include <limits.h>
@@ -14,6 +15,7 @@
 #define RUNTIMES_MAX 256
 #define CDI_DEVICES_MAX 4096
 #define CDI_MOUNTS_MAX 4096
+#define CDI_NODES_MAX 4096
 
 static void cdi_mounts_clear(struct cdi_mounts *mounts)
 {
@@ -24,11 +26,23 @@ static void cdi_mounts_clear(struct cdi_mounts *mounts)
 	free(mounts->items);
 }
 
+static void cdi_nodes_clear(struct cdi_nodes *nodes)
+{
+	for (size_t i = 0; i < nodes->count; i++) {
+		free(nodes->items[i].kind);
+		free(nodes->items[i].device);
+		free(nodes->items[i].path);
+		free(nodes->items[i].in_path);
+	}
+	free(nodes->items);
+}
+
 void engine_features_clear(struct engine_features *features)
 {
 	strings_clear(&features->runtimes);
 	strings_clear(&features->cdi);
 	cdi_mounts_clear(&features->cdi_mounts);
+	cdi_nodes_clear(&features->cdi_nodes);
 	strings_clear(&features->unlimited);
 	free(features->isolation);
 	*features = (struct engine_features){ 0 };
@@ -72,11 +86,41 @@ static bool cdi_mount_writes(const struct value *mount)
 	return true;
 }
 
-/* containerEdits: {mounts: [{hostPath: ..., options: [ro, ...]}]} */
-static int read_edits(const struct value *edits, const char *kind,
-		      struct cdi_mounts *found, struct error *err)
+static int cdi_nodes_add(struct cdi_nodes *nodes, const char *kind,
+			 const char *device, const struct value *node,
+			 struct error *err)
 {
+	const char *inside = engine_features_find_text(node, "path");
+	const char *path = engine_features_find_text(node, "hostPath");
+	struct cdi_node *item;
+
+	if (!inside || nodes->count >= CDI_NODES_MAX)
+		return 0;
+	item = LIST_ADD(nodes->items, nodes->count, err);
+	if (!item)
+		return -1;
+	*item = (struct cdi_node){ .kind = strdup(kind),
+				   .path = strdup(path ? path : inside),
+				   .in_path = strdup(inside) };
+	if (device && asprintf(&item->device, "%s=%s", kind, device) < 0)
+		item->device = NULL;
+	return item->kind && item->path && item->in_path &&
+			       (item->device || !device)
+		       ? 0
+		       : error_nomem(err, "CDI");
+}
+
+/* containerEdits: {mounts: [{hostPath: ..., options: [ro, ...]}], deviceNodes:
+ * [{path: ..., hostPath: ...}]}. device: whose edits these are; NULL: all get
+ * them.
+ */
+static int read_edits(const struct value *edits, const char *kind,
+		      const char *device, struct engine_features *features,
+		      struct error *err)
+{
+	struct cdi_mounts *found = &features->cdi_mounts;
 	const struct value *mounts = value_get(edits, "mounts");
+	const struct value *nodes = value_get(edits, "deviceNodes");
 
 	for (size_t i = 0; mounts && i < value_count(mounts); i++) {
 		const struct value *mount = value_at(mounts, i);
@@ -87,6 +131,10 @@ static int read_edits(const struct value *edits, const char *kind,
 				   err) < 0)
 			return -1;
 	}
+	for (size_t i = 0; nodes && i < value_count(nodes); i++)
+		if (cdi_nodes_add(&features->cdi_nodes, kind, device,
+				  value_at(nodes, i), err) < 0)
+			return -1;
 	return 0;
 }
 
@@ -112,11 +160,11 @@ static int read_description(const char *path, bool listed,
 			    0)
 			return -1;
 		if (read_edits(value_get(device, "containerEdits"), kind,
-			       &features->cdi_mounts, err) < 0)
+			       name ? name : "", features, err) < 0)
 			return -1;
 	}
-	return kind ? read_edits(value_get(root, "containerEdits"), kind,
-				 &features->cdi_mounts, err)
+	return kind ? read_edits(value_get(root, "containerEdits"), kind, NULL,
+				 features, err)
 		    : 0;
 }
 

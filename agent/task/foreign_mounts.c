@@ -185,10 +185,7 @@ static bool path_is_asked(const struct foreign_mounts *mounts, const char *path)
 	return false;
 }
 
-/* Do the devices of this profile come from descriptions of the kind? What is
- * before the slash is the vendor.
- */
-static bool cdi_is_of(const struct container_rules *rules, const char *kind)
+bool foreign_cdi_is_of(const struct container_rules *rules, const char *kind)
 {
 	size_t vendor = strcspn(kind, "/") + 1;
 
@@ -203,7 +200,7 @@ static bool path_is_vendors(const struct foreign_mounts *mounts,
 	const struct cdi_mounts *cdi = mounts->cdi_mounts;
 
 	for (size_t i = 0; cdi && i < cdi->count; i++)
-		if (cdi_is_of(rules, cdi->items[i].kind) &&
+		if (foreign_cdi_is_of(rules, cdi->items[i].kind) &&
 		    (cdi->items[i].write || !write) &&
 		    path_is_same(mounts, cdi->items[i].path, path))
 			return true;

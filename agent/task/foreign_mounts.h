@@ -39,3 +39,8 @@ struct foreign_mounts {
  */
 int foreign_mounts_check(const struct foreign_mounts *mounts,
 			 const struct mount_row *row, struct error *err);
+
+/* Do the devices of this profile come from descriptions of the kind? What is
+ * before the slash is the vendor. rules: NULL: no.
+ */
+bool foreign_cdi_is_of(const struct container_rules *rules, const char *kind);

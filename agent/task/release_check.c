@@ -7,6 +7,7 @@
 #include "agent/policy/policy_check.h"
 #include "agent/policy/policy_image.h"
 #include "agent/task/foreign_mounts.h"
+#include "agent/task/foreign_nodes.h"
 #include "protocol/base/file.h"
 #include "protocol/message/json_get.h"
 
@@ -412,6 +413,23 @@ static bool same_device(int host, int inside)
 	       a.st_rdev == b.st_rdev;
 }
 
+static int check_foreign_nodes(const struct release_check *check, int root,
+			       struct error *err)
+{
+	const struct foreign_nodes nodes = {
+		.policy = check->policy,
+		.request = check->request,
+		.paths = check->paths,
+		.rules = check->rules,
+		.cdi_nodes = check->cdi_nodes,
+		.roots = check->roots,
+		.devices = check->devices,
+		.given = check->given,
+	};
+
+	return foreign_nodes_check(&nodes, root, err);
+}
+
 /* The engine makes the nodes in the container's own file systems; in a mount,
  * others may have made one.
  */
@@ -442,7 +460,7 @@ static int release_check_devices(const struct release_check *check, int process,
 					 "the policy was asked",
 					 path, host);
 	}
-	return 0;
+	return check_foreign_nodes(check, root, err);
 }
 
 /* Rights. */

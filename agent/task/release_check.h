@@ -12,12 +12,13 @@
  *				read-only if that was asked for; nothing but
  *				Regatta's own is mounted at or below /regatta;
  *				foreign_mounts.h judges the others
- *	/proc/PID/root		each device node is the device that was opened
+ *	/proc/PID/root		each device node is the device that was opened;
+ *				foreign_nodes.h judges the others
  *	/proc/PID/status	users, groups, capabilities, no_new_privs,
  * seccomp
  *
  * No path is followed inside the container but those of device nodes, and those
- * through no link.
+ * through no link; with a policy that allows all, no device node is judged.
  */
 #pragma once
 
@@ -39,6 +40,11 @@ struct release_check {
 	const struct container_rules *rules; /* of the node's profile, and */
 	const struct cdi_mounts *cdi_mounts; /* of its CDI descriptions, for
 						foreign_mounts.h; or NULL */
+	/* For foreign_nodes.h. */
+	const struct cdi_nodes *cdi_nodes;
+	const struct sysroot *roots;
+	const struct devices *devices;
+	const struct strings *given;
 };
 
 /* Open what the request names, unless the policy's question has done so. */

@@ -172,6 +172,10 @@ static int container_check(const struct task *task, pid_t pid, bool begun,
 		.request = task->request,
 		.rules = profile ? &profile->container : NULL,
 		.cdi_mounts = &binding->features->cdi_mounts,
+		.cdi_nodes = &binding->features->cdi_nodes,
+		.roots = binding->roots,
+		.devices = inventory_devices(binding->inventory),
+		.given = &task->spec.devices,
 		/* It is opened already, so nothing is added. */
 		.paths = (struct resolved_paths *)&task->paths,
 	};

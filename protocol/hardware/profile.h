@@ -49,6 +49,7 @@ struct naming {
 struct selector {
 	const char *name; /* of the variable; NULL: none */
 	struct naming naming;
+	const char *none; /* its value for no device; NULL: not known */
 };
 
 struct request_rules {

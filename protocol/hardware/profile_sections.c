@@ -278,6 +278,7 @@ static const struct map_field selector_fields[] = {
 	MAP_NEEDED("name", read_variable, selector, name),
 	MAP_NEEDED("by", read_by, selector, naming.by),
 	MAP_FIELD("number", read_word, selector, naming.number),
+	MAP_FIELD("none", read_word, selector, none),
 	{ 0 }
 };
 

@@ -11,7 +11,8 @@ need_root
 cluster_need
 [[ $TEST_ENGINE == docker ]] || skip_all "Podman: system/cdi.t"
 
-# It adds the mounts in the file `adds` to a container's, and becomes runc.
+# It adds the mounts in the file `adds` and the device in the file `makes` to a
+# container's, and becomes runc. What the engine asks for is in `environment`.
 mkdir -p "$BED/host" "$BED/lib" "$BED/allowed/sub" "$BED/secret"
 cat >"$BED/runtime" <<END
 #!/bin/bash
@@ -23,12 +24,20 @@ if [[ \${2-} && -s $BED/adds ]]; then
 		's/"mounts":\[(?:[^][]|\[[^][]*\])*\K(?=\])/,\$ENV{adds}/' \
 		"\$2/config.json"
 fi
+if [[ \${2-} && -s $BED/makes ]]; then
+	jq --slurpfile new "$BED/makes" '.linux.devices += \$new |
+		.linux.resources.devices += [\$new[0] | {allow: true, type,
+			major, minor, access: "rwm"}]' \
+		"\$2/config.json" >"\$2/new.json" &&
+		mv "\$2/new.json" "\$2/config.json"
+fi
+[[ ! \${2-} ]] || jq -r '.process.env[]' "\$2/config.json" >$BED/environment
 exec runc "\${words[@]}"
 END
 chmod +x "$BED/runtime"
 echo driver >"$BED/lib/libcuda.so.550.1"
-echo "mounts: [{host: $BED/host, write: true}, {host: $BED/allowed}]" \
-	>"$BED/policy.yaml"
+echo "mounts: [{host: $BED/host, write: true}, {host: $BED/allowed}]
+devices: [/dev/mine]" >"$BED/policy.yaml"
 must "$ROOT/tests/lab/machine" "$BED/machine" nvidia 1
 unset REGATTA_AGENT_POLICY
 # shellcheck disable=SC2034 # for cluster_up
@@ -95,6 +104,54 @@ ok '[[ -d $folder ]]' "another container has a folder of its own"
 refused neighbour "$folder" /mnt
 refused hosts "$folder/config.v2.json" /etc/other rw
 dk e1 rm other >/dev/null
+
+# made NAME PATH TYPE MAJOR MINOR: the same with a device node
+made()
+{
+	printf '{"path": "%s", "type": "%s", "major": %d, "minor": %d,
+		"fileMode": 438, "uid": 0, "gid": 0}' "${@:2}" >"$BED/makes"
+	runs_with "$1" touch /host/ran </dev/null
+	rm "$BED/makes"
+}
+# refused_node NAME PATH TYPE MAJOR MINOR
+refused_node()
+{
+	made "$@"
+	is "$(job_get "$JOB" '"\(.state) \(.failure)"')" "failed policy" \
+		"$1: class policy"
+	like "$(job_get "$JOB" .text)" \
+		"of the engine made $2 \\($3 $4:$5\\)" \
+		"$1: $(job_get "$JOB" .text)"
+	ok '[[ ! -e $BED/host/'"$1"'/ran ]]' "$1: nothing ran"
+}
+# taken_node NAME PATH TYPE MAJOR MINOR
+taken_node()
+{
+	made "$@"
+	is "$(job_get "$JOB" '.state')" completed "$1: $(job_get "$JOB" .text)"
+}
+refused_node kmsg /dev/kmsg c 1 11
+refused_node below /dev/a/b/kmsg c 1 11
+refused_node disk /dev/nvidia-caps/disk b 7 0
+must mkdir "$BED/machine/dev/nvidia-caps"
+must mknod "$BED/machine/dev/nvidia-caps/cap1" c 1 11
+must mknod "$BED/machine/dev/mine" c 1 11
+taken_node profile /dev/nvidia-caps/cap1 c 1 11
+taken_node policy /dev/mine c 1 11
+refused_node other /dev/nvidia-caps/cap2 c 1 11
+taken_node plain /dev/nothing c 1 3
+
+dk e1 build -q -t test/all:1 - >/dev/null 2>&1 <<END
+FROM $TOOL_IMAGE
+ENV NVIDIA_VISIBLE_DEVICES=all
+END
+TOOL_IMAGE=test/all:1
+: >"$BED/adds"
+must submit_tool all vendor=nvidia devices=1 retries=0 \
+	'ulimits={memlock: 65536, stack: 8388608}' print 1
+must wait_job "$JOB" completed 60
+is "$(grep ^NVIDIA_VISIBLE_DEVICES= "$BED/environment")" \
+	NVIDIA_VISIBLE_DEVICES=void "an image selects no devices"
 diag "$attempts attempts, none got through"
 ok 'wait_for cluster_clean 30' "nothing of it is left on the node"
 done_testing

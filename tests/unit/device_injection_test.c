@@ -197,8 +197,23 @@ static void plain_nodes(void)
 		"variables count from 0 inside");
 	is_int((long long)(spec.shm_bytes >> 30), 32,
 	       "shm as the profile says");
-	ok(!spec.runtime && !spec.requests_count && !spec.engine_env.count,
+	ok(!spec.runtime && !spec.requests_count,
 	   "no runtime, no request: the engine has neither");
+	list_is(&spec.engine_env, &machine.lab, "NVIDIA_VISIBLE_DEVICES=void",
+		"the default runtime gives nothing by the image's own value");
+}
+
+static void no_device(void)
+{
+	owned(machine_clear) struct machine machine;
+	owned(spec_clear) struct container_spec spec = { 0 };
+
+	nvidia_make(&machine);
+	machine.needs.count = 0;
+	machine.features = features("{\"Runtimes\": {\"nvidia\": {}}}");
+	device_injection_apply(&machine.needs, &spec, NULL);
+	list_is(&spec.engine_env, &machine.lab, "NVIDIA_VISIBLE_DEVICES=void",
+		"nor does it if there is no device");
 }
 
 static void one_device(void)
@@ -360,6 +375,19 @@ static void mounts_are(const struct cdi_mounts *mounts, const char *wanted,
 	is(text, wanted, "%s", what);
 }
 
+static void nodes_are(const struct cdi_nodes *nodes, const char *wanted,
+		      const char *what)
+{
+	char text[300] = "";
+
+	for (size_t i = 0; i < nodes->count; i++)
+		text_append(text, sizeof(text), "%s %s %s, ",
+			    nodes->items[i].device ? nodes->items[i].device
+						   : "all",
+			    nodes->items[i].path, nodes->items[i].in_path);
+	is(text, wanted, "%s", what);
+}
+
 static void cdi(void)
 {
 	owned(machine_clear) struct machine machine;
@@ -372,8 +400,10 @@ static void cdi(void)
 		 "cdiVersion: 0.5.0\nkind: nvidia.com/gpu\ndevices:\n"
 		 "- {name: \"0\", containerEdits: {}}\n- name: \"1\"\n"
 		 "  containerEdits: {mounts: [{hostPath: /a, options: [x, ro]},"
-		 " {hostPath: /b, options: [bind]}]}\n- name: all\n"
-		 "containerEdits: {mounts: [{hostPath: /c}]}\n");
+		 " {hostPath: /b, options: [bind]}], deviceNodes: ["
+		 "{path: /dev/n, hostPath: /dev/m}]}\n- name: all\n"
+		 "containerEdits: {mounts: [{hostPath: /c}], "
+		 "deviceNodes: [{path: /dev/c}]}\n");
 	lab_file(&machine.lab, "/cdi/broken.json", "{{{{");
 	lab_file(&machine.lab, "/cdi/notes.txt", "kind: nvidia.com/gpu");
 	snprintf(folder, sizeof(folder), "%s/cdi", machine.lab.folder);
@@ -387,6 +417,9 @@ static void cdi(void)
 		   "nvidia.com/gpu /a ro, nvidia.com/gpu /b rw, "
 		   "nvidia.com/gpu /c rw, ",
 		   "and what they mount");
+	nodes_are(&machine.features.cdi_nodes,
+		  "nvidia.com/gpu=1 /dev/m /dev/n, all /dev/c /dev/c, ",
+		  "and what nodes they make");
 	device_injection_apply(&machine.needs, &spec, NULL);
 	ok(spec.requests_count == 1 && !strcmp(spec.requests[0].driver, "cdi"),
 	   "and asked for");
@@ -681,6 +714,7 @@ int main(void)
 		return tap_done();
 	}
 	plain_nodes();
+	no_device();
 	one_device();
 	asked();
 	rdma();
