@@ -315,7 +315,9 @@ static void controller_welcome_peer(struct controller *controller,
 		controller_join_node(controller, peer, hello);
 }
 
-/* An agent reads the blobs that it needs, and no other whose hash it knows. */
+/* An agent reads the blobs that it needs, and gives them to others, but no
+ * other whose hash it knows.
+ */
 static bool node_needs(const struct controller *controller,
 		       const struct node *node, const char *hash)
 {
@@ -335,9 +337,9 @@ static void controller_blob_want(struct controller *controller,
 				 struct node *node,
 				 const struct message_blob_want *want)
 {
-	if (want->source || node_needs(controller, node, want->hash))
+	if (node_needs(controller, node, want->hash))
 		blob_service_want(controller->blobs, node, want);
-	else
+	else if (!want->source)
 		blob_service_deny_want(node, want);
 }
 

@@ -226,12 +226,16 @@ static void blob_uploads_tick(struct blob_uploads *uploads)
 
 #define CLEAN_MS 3600000
 
-/* The exchange of blobs between a node and others, in its session. */
+/* The exchange of blobs between a node and others. Its failures outlive its
+ * session: a node cannot leave them behind.
+ */
 struct sharing {
-	unsigned int gives_failed; /* failed fetches of others from it */
-	unsigned int takes_failed; /* its failed fetches in a row */
-	int64_t takes_again_ms;    /* monotonic; until then only the controller
-				      sends to it */
+	unsigned int gives_failed;   /* failed fetches of others from it */
+	unsigned int takes_failed;   /* its failed fetches in a row */
+	int64_t gives_again_ms;      /* monotonic; until then it is no source */
+	int64_t takes_again_ms;      /* until then only the controller sends to
+					it, and what it says of others does not
+					count */
 	char awaits[BLOB_HASH_SIZE]; /* wanted, and not here yet */
 };
 
@@ -408,7 +412,7 @@ static bool name_source(struct blob_service *blobs, struct node *to,
 
 	if (!source || !node_peer(source) || !node_view(source)->peers ||
 	    !node_peer(to) ||
-	    sharing_of(blobs, source)->gives_failed >= BLOB_SERVICE_FAILURES)
+	    clock_mono_ms() < sharing_of(blobs, source)->gives_again_ms)
 		return false;
 	grant.public = (char *)wire_peer_public(node_peer(to));
 	blob_send_message(source, MESSAGE_BLOB_GRANT, &grant);
@@ -437,25 +441,27 @@ static void note_failures(struct blob_service *blobs, struct node *node,
 		name && *name ? node_find(blobs->nodes, name) : NULL;
 	struct sharing *takes = sharing_of(blobs, node);
 	struct sharing *gives = other ? sharing_of(blobs, other) : NULL;
+	int64_t now_ms = clock_mono_ms();
 
 	/* A node that answers "none" can be reached; it removed the blob. */
-	if (!other || (want->failed && want->none))
+	if (!other || (want->failed && want->none) ||
+	    now_ms < takes->takes_again_ms)
 		return;
 	if (!want->failed) {
 		if (want->length)
 			takes->takes_failed = gives->gives_failed = 0;
 		return;
 	}
-	/* A disconnected node starts again without failures. */
-	if (node_peer(other))
-		gives->gives_failed++;
+	/* That a node is away is no failure. */
+	if (node_peer(other) && ++gives->gives_failed >= BLOB_SERVICE_FAILURES)
+		gives->gives_again_ms = now_ms + BLOB_SERVICE_ALONE_MS;
 	if (++takes->takes_failed < BLOB_SERVICE_FAILURES)
 		return;
 	log_warning("node=%s cannot get blobs from other nodes; the "
 		    "controller sends them for a while",
 		    node_name(node));
 	takes->takes_failed = 0;
-	takes->takes_again_ms = clock_mono_ms() + BLOB_SERVICE_ALONE_MS;
+	takes->takes_again_ms = now_ms + BLOB_SERVICE_ALONE_MS;
 }
 
 static void advise(struct blob_service *blobs, struct node *node,
@@ -604,7 +610,7 @@ void blob_service_revoked(struct blob_service *blobs, const char *name)
 
 void blob_service_gone(struct blob_service *blobs, struct node *node)
 {
-	*sharing_of(blobs, node) = (struct sharing){ 0 };
+	sharing_of(blobs, node)->awaits[0] = 0;
 	chunk_sender_forget(blobs->chunk_sender, node);
 	distribution_tree_gone(blobs->distribution, node_name(node));
 }

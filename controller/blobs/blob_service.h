@@ -30,10 +30,11 @@
 #define BLOB_UPLOADS_BACK_MS 60000
 #define BLOB_UPLOADS_SENDERS_MAX 64 /* uploaders whose end is noticed */
 
-/* After so many failures in a row, a node is no source for others until its
- * agent restarts, and a node that fetches gets everything from the controller
- * for BLOB_SERVICE_ALONE_MS. This bounds the cost of networks where agents
- * cannot reach each other.
+/* After so many failures in a row, for BLOB_SERVICE_ALONE_MS a node is no
+ * source for others, and a node that fetches gets everything from the
+ * controller. This bounds the cost of networks where agents cannot reach each
+ * other, and of agents that do not give what they offer, also if they connect
+ * again.
  */
 #define BLOB_SERVICE_FAILURES 3
 #define BLOB_SERVICE_ALONE_MS 600000

@@ -250,15 +250,29 @@ bool node_taken(const struct node *node, const struct message_hello *hello)
 	       strcmp(node->instance, hello->instance) != 0;
 }
 
-int node_join(struct nodes *nodes, struct node *node, struct wire_peer *peer,
-	      const char *public, struct message_hello *hello, uint64_t *lost,
-	      struct error *err)
+/* Other agents connect to it: it is a port of the address that the node is
+ * known by, as agents make it.
+ */
+static bool node_peers_valid(const char *peers, const char *address)
 {
-	owned_free char *vendor = NULL;
-	owned_free char *address = NULL;
-	owned_free char *instance = NULL;
-	owned_free char *peers = NULL;
+	const char *open = strchr(address, ':') ? "[" : "";
+	unsigned int port = 0;
+	char head[300];
+	size_t size;
+	int end = 0;
 
+	snprintf(head, sizeof(head), "tcp://%s%s%s:", open, address,
+		 *open ? "]" : "");
+	size = strlen(head);
+	return !strncmp(peers, head, size) && peers[size] >= '1' &&
+	       peers[size] <= '9' &&
+	       sscanf(peers + size, "%5u%n", &port, &end) == 1 &&
+	       !peers[size + (size_t)end] && port <= UINT16_MAX;
+}
+
+static int node_check_hello(const struct message_hello *hello,
+			    struct error *err)
+{
 	if (!hello->vendor || !hello->address ||
 	    hello->devices > SCHEDULER_DEVICES_MAX)
 		return error_set(err, EPROTO,
@@ -271,10 +285,29 @@ int node_join(struct nodes *nodes, struct node *node, struct wire_peer *peer,
 				 "expected a name, and a host's name or IP "
 				 "address",
 				 hello->vendor, hello->address);
+	if (hello->peers && !node_peers_valid(hello->peers, hello->address))
+		return error_set(err, EPROTO,
+				 "hello: peers '%.80s': expected a port of "
+				 "%.80s",
+				 hello->peers, hello->address);
 	if (hello->machine && strlen(hello->machine) > MACHINE_MAX)
 		return error_set(err, EPROTO,
 				 "hello: machine: longer than %d bytes",
 				 MACHINE_MAX);
+	return 0;
+}
+
+int node_join(struct nodes *nodes, struct node *node, struct wire_peer *peer,
+	      const char *public, struct message_hello *hello, uint64_t *lost,
+	      struct error *err)
+{
+	owned_free char *vendor = NULL;
+	owned_free char *address = NULL;
+	owned_free char *instance = NULL;
+	owned_free char *peers = NULL;
+
+	if (node_check_hello(hello, err) < 0)
+		return -1;
 	vendor = strdup(hello->vendor);
 	address = strdup(hello->address);
 	instance = hello->instance ? strdup(hello->instance) : NULL;

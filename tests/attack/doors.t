@@ -93,13 +93,17 @@ done
 
 # An agent reads what its tasks and operations need, and no other content.
 must make_key "$CLUSTER/n9.key" n9 agent
-node()
+node_at() # ENDPOINT TEXT...: an agent that says where others get contents
 {
 	"$REGATTA_BUILD/lab/peer" "$REGATTA_CONTROLLER" \
 		"$CLUSTER/controller.key" "$CLUSTER/n9.key" 1 \
 		'{"type":"hello","version":3,"software":"peer","instance":"x",
-		"vendor":"none","devices":0,"address":"127.0.0.1"}' \
-		'{"type":"report","tasks":[]}' "$@"
+		"vendor":"none","devices":0,"address":"127.0.0.1",
+		"peers":"'"$1"'"}' '{"type":"report","tasks":[]}' "${@:2}"
+}
+node()
+{
+	node_at tcp://127.0.0.1:7119 "$@"
 }
 must wait_for 'regatta nodes && node | finds welcome' 10
 for ask in '"blob-want","hash":"'$hash'","length":0' \
@@ -109,6 +113,10 @@ for ask in '"blob-want","hash":"'$hash'","length":0' \
 		"an agent is refused a workspace of others (${ask%%,*})"
 	ok '[[ $out != *s3cret* ]]' "nor gets it"
 done
+# Last: a session that was refused costs its key some seconds.
+run node_at tcp://10.9.9.9:22
+like "$out" "peers 'tcp://10.9.9.9:22': expected a port of 127.0.0.1" \
+	"an agent does not lead others to where it is not"
 
 # ---- refusals ------------------------------------------------------------
 

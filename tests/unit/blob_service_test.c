@@ -37,7 +37,8 @@ static char top[] = "/tmp/stock-test-XXXXXX";
 struct agent {
 	struct wire_client *wire;
 	int told, pieces;
-	int64_t code; /* of the last that it was told */
+	int64_t code;             /* of the last that it was told */
+	char from[KEY_NAME_SIZE]; /* likewise; "": the controller */
 	uint64_t bytes;
 	uint64_t offset; /* of the last piece */
 	size_t size;
@@ -63,6 +64,8 @@ static void heard(void *arg, enum message_type type, void *body,
 		agent->told++;
 		agent->code = from->code;
 		agent->bytes = from->bytes;
+		snprintf(agent->from, sizeof(agent->from), "%s",
+			 from->name ? from->name : "");
 	} else if (type == MESSAGE_BLOB_PIECE) {
 		agent->pieces++;
 		agent->offset = piece->offset;
@@ -80,7 +83,7 @@ struct bed {
 	struct nodes *nodes;
 	struct blob_service *blobs;
 	struct hall hall;
-	struct agent agent;
+	struct agent agent, giver;
 	struct node *node;
 	const struct wire_peer *sender;
 	char data[BYTES];
@@ -236,6 +239,60 @@ static void sender_leaves(struct bed *bed)
 	ok(told(bed, 2) && !agent->code, "and it comes when it is sent again");
 }
 
+/* A content that the other node says it has; from whom the node gets it, when
+ * this one (NULL: none) failed.
+ */
+static const char *source_of(struct bed *bed, struct node *giver, char byte,
+			     const char *failed)
+{
+	struct message_blob_want message = { .hash = bed->hash,
+					     .failed = (char *)failed };
+	const struct message_blob_want has = { .hash = bed->hash,
+					       .length = BYTES,
+					       .source = (char *)"" };
+
+	bed->agent.told = 0;
+	if (!failed) {
+		change(bed, byte);
+		put(bed, BYTES, 0, BYTES);
+		blob_service_want(bed->blobs, giver, &has);
+	}
+	blob_service_want(bed->blobs, bed->node, &message);
+	told(bed, 1);
+	return bed->agent.from;
+}
+
+static void failures_stay(struct bed *bed)
+{
+	struct node *giver = node_get(bed->nodes, "n2", NULL);
+	const struct message_blob_want good = { .hash = bed->hash,
+						.length = 1,
+						.source = (char *)"n3" };
+
+	node_get(bed->nodes, "n3", NULL);
+	giver->peer = bed->hall.peer;
+	giver->view.peers = strdup("tcp://127.0.0.1:1");
+	for (char byte = 'f'; byte < 'f' + BLOB_SERVICE_FAILURES; byte++) {
+		is(source_of(bed, giver, byte, NULL), "n2",
+		   "a node gives what it says it has");
+		is(source_of(bed, giver, byte, "n2"), "",
+		   "if it fails, the controller does");
+		/* Others do not: the node itself can be reached. */
+		blob_service_want(bed->blobs, bed->node, &good);
+	}
+	is(source_of(bed, giver, 'p', NULL), "",
+	   "a node that failed often is no source");
+	blob_service_gone(bed->blobs, giver);
+	is(source_of(bed, giver, 'q', NULL), "",
+	   "nor is it when it connects again");
+	ahead_ms = BLOB_SERVICE_ALONE_MS + 1000;
+	is(source_of(bed, giver, 'r', NULL), "n2", "but after a while");
+	is(source_of(bed, giver, 'r', "n2"), "", "and if it fails again");
+	is(source_of(bed, giver, 's', NULL), "", "it is none again");
+	ahead_ms = 0;
+	giver->peer = NULL;
+}
+
 int main(void)
 {
 	static const struct wire_client_handler handler = {
@@ -245,6 +302,7 @@ int main(void)
 	};
 	struct blob_service_config config = { 0 };
 	struct bed bed = { 0 };
+	struct wire_peer *first;
 
 	tap_begin(60);
 	if (!mkdtemp(top))
@@ -268,8 +326,16 @@ int main(void)
 	comes_in(&bed);
 	stays_away(&bed);
 	sender_leaves(&bed);
+	first = bed.hall.peer;
+	bed.giver.wire =
+		wire_client_new(bed.hall.loop, NULL, bed.hall.endpoint,
+				&bed.hall.keys[HALL_OTHER], bed.hall.own.public,
+				&handler, &bed.giver, &bed.err);
+	WAIT(&bed.hall, bed.hall.peer && bed.hall.peer != first);
+	failures_stay(&bed);
 	bed.node->peer = NULL;
 	wire_client_free(bed.agent.wire);
+	wire_client_free(bed.giver.wire);
 	blob_service_free(bed.blobs);
 	nodes_free(bed.nodes);
 	hall_clear(&bed.hall);
