@@ -522,6 +522,15 @@ int spool_open_file(struct spool *spool, const struct task_id *id,
 	return spool_open_path(spool, path, err);
 }
 
+void spool_drop_file(struct spool *spool, const struct task_id *id,
+		     enum spool_folder folder, const char *name)
+{
+	char path[PATH_MAX];
+
+	path_in(id, folder, name, path);
+	unlinkat(spool->fd, path, 0);
+}
+
 int spool_open_stream(struct spool *spool, const struct task_id *id,
 		      enum spool_folder folder, const char *stream,
 		      struct error *err)

@@ -164,6 +164,10 @@ int spool_open_file(struct spool *spool, const struct task_id *id,
 		    enum spool_folder folder, const char *name,
 		    struct error *err);
 
+/* A file that is needed no longer: free its room. */
+void spool_drop_file(struct spool *spool, const struct task_id *id,
+		     enum spool_folder folder, const char *name);
+
 /* Open the file of a stream, <stream>.log, for reading: of the container in
  * SPOOL_OUT, of the agent in SPOOL_HOST. ENOENT: it does not exist yet.
  */

@@ -151,6 +151,12 @@ static void again_in(struct collect *collect, uint64_t delay_ms)
 		   collect_timer_run, collect, NULL);
 }
 
+/* What regatta-init packed the present path into. */
+static void tar_name(const struct collect *collect, char *name, size_t size)
+{
+	snprintf(name, size, "collect-%zu.tar", collect->next);
+}
+
 static void drop_path(struct collect *collect)
 {
 	incoming_free(take(collect->incoming));
@@ -162,8 +168,10 @@ static void drop_path(struct collect *collect)
 static void settled(struct collect *collect)
 {
 	const struct task_id *id = collect->services.id;
+	char tar[40];
 	struct error err;
 
+	tar_name(collect, tar, sizeof(tar));
 	drop_path(collect);
 	collect->checking = false;
 	collect->next++;
@@ -172,6 +180,8 @@ static void settled(struct collect *collect)
 			      &err) < 0)
 		log_warning("job=%" PRIu64 " rank=%u: %s", id->job, id->rank,
 			    err.text);
+	else
+		spool_drop_file(collect->services.spool, id, SPOOL_OUT, tar);
 	again_in(collect, 0);
 }
 
@@ -376,7 +386,7 @@ static void begin_path(struct collect *collect)
 	struct error err = { 0 };
 	char name[40];
 
-	snprintf(name, sizeof(name), "collect-%zu.tar", collect->next);
+	tar_name(collect, name, sizeof(name));
 	collect->tar = spool_open_file(services->spool, services->id, SPOOL_OUT,
 				       name, &err);
 	if (collect->tar < 0 && err.code == ENOENT) {

@@ -113,6 +113,8 @@ must submit_tool third 'collect=[/big]' into /big , print 300000000
 must wait_job "$JOB" collecting 60
 node=$(job_get "$JOB" '.allocation[0]')
 wait_for 'ls $CLUSTER/controller/content/partial/?* 2>/dev/null' 30
+ok '[[ ! $(ls "$CLUSTER/$node/spool/"*/out/collect-*.tar 2>/dev/null) ]]' \
+	"a node keeps what it sends once, not twice"
 controller_kill
 agent_kill "${node#n}"
 controller_up
