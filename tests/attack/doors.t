@@ -166,7 +166,7 @@ for folder in theirs link open; do
 		"nor does the demo ($folder)"
 done
 # Raced: a name that is a folder of user 12345 and a link to the victim's, by turns.
-RACES=500
+: "${RACES:=500}" # of each of the two
 mkdir -m 1777 "$BED/shared"
 cat >"$BED/flip.py" <<'END'
 import ctypes, os, sys
