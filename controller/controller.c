@@ -683,7 +683,8 @@ static int controller_open_server(struct controller *controller,
 {
 	struct api api;
 
-	controller->viewers = viewers_new(controller->keyring, err);
+	controller->viewers =
+		viewers_new(controller->keyring, controller->access, err);
 	controller->lemons = lemons_new(err);
 	if (!controller->viewers || !controller->lemons)
 		return -1;

@@ -16,18 +16,21 @@ struct secret {
 
 struct viewers {
 	const struct keyring *keyring;
+	const struct access *access;
 	char url[128];
 	struct secret tickets[VIEWERS_TICKETS_MAX];
 	struct secret cookies[VIEWERS_COOKIES_MAX];
 };
 
-struct viewers *viewers_new(const struct keyring *keyring, struct error *err)
+struct viewers *viewers_new(const struct keyring *keyring,
+			    const struct access *access, struct error *err)
 {
 	struct viewers *viewers = calloc(1, sizeof(*viewers));
 
 	if (!viewers)
 		return error_null(error_nomem(err, "viewers"));
 	viewers->keyring = keyring;
+	viewers->access = access;
 	return viewers;
 }
 
@@ -156,11 +159,19 @@ bool viewers_enter(struct viewers *viewers, const char *ticket,
 }
 
 const struct key *viewers_know(const struct viewers *viewers,
-			       const char *cookie)
+			       const char *cookie, const char *address,
+			       struct error *err)
 {
 	const struct secret *found =
 		viewer_secret_find(viewers, viewers->cookies,
 				   VIEWERS_COOKIES_MAX, cookie);
 
-	return found ? keyring_known(viewers->keyring, found->public) : NULL;
+	if (!found)
+		return error_null(error_set(err, EACCES,
+					    "login required; `regatta web` "
+					    "prints a login address"));
+	if (address && access_check_address(viewers->access, found->public,
+					    address, err) < 0)
+		return NULL;
+	return keyring_known(viewers->keyring, found->public);
 }

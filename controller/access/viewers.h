@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "controller/access/access.h"
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
 #include "protocol/wire/keyring.h"
@@ -22,8 +23,9 @@
 #define VIEWERS_SECRET_SIZE 65 /* hex digits, and the 0 */
 
 struct viewers;
-/* keyring: the keys that are valid; borrowed. */
-struct viewers *viewers_new(const struct keyring *keyring, struct error *err);
+/* keyring: the keys that are valid; access: from where; both borrowed. */
+struct viewers *viewers_new(const struct keyring *keyring,
+			    const struct access *access, struct error *err);
 void viewers_free(struct viewers *viewers);
 OWNED_POINTER(struct viewers, viewers_free)
 
@@ -44,8 +46,10 @@ char *viewers_address(struct viewers *viewers, const char *public,
 bool viewers_enter(struct viewers *viewers, const char *ticket,
 		   char cookie[VIEWERS_SECRET_SIZE]);
 
-/* The key of who has this cookie; NULL: it is not valid. Borrowed until the
- * keys change.
+/* The key of who has this cookie, at this address (NULL: it was asked before).
+ * NULL: EACCES, the cookie is not valid, or the key not from there. Borrowed
+ * until the keys change.
  */
 const struct key *viewers_know(const struct viewers *viewers,
-			       const char *cookie);
+			       const char *cookie, const char *address,
+			       struct error *err);

@@ -64,6 +64,18 @@ static int login(struct web *web, const struct http_request *request,
 	return 0;
 }
 
+/* NULL: it has no login, or not from there. */
+static const struct key *web_key(const struct web *web,
+				 const struct http_request *request,
+				 struct error *err)
+{
+	char address[HTTP_ADDRESS_SIZE];
+
+	http_client_address(request, address);
+	return viewers_know(web->viewers, http_cookie(request, COOKIE), address,
+			    err);
+}
+
 static int web_open_stream(struct web *web, const struct http_request *request,
 			   struct http_reply *reply, struct error *err)
 {
@@ -73,7 +85,8 @@ static int web_open_stream(struct web *web, const struct http_request *request,
 	const char *cookie = http_cookie(request, COOKIE);
 
 	snprintf(reply->pass, sizeof(reply->pass), "%s", cookie ? cookie : "");
-	return live_open(web->live, viewers_know(web->viewers, cookie),
+	return live_open(web->live,
+			 viewers_know(web->viewers, cookie, NULL, NULL),
 			 path ? path : "",
 			 shape ? strtoull(shape, NULL, 16) : 0,
 			 state ? strtoull(state, NULL, 16) : 0, reply, err);
@@ -161,11 +174,9 @@ static int route(struct web *web, const struct http_request *request,
 	if (door == DOOR_OPEN)
 		return answer(web, request, reply, err);
 	if (door == DOOR_KEY)
-		key = viewers_know(web->viewers, http_cookie(request, COOKIE));
+		key = web_key(web, request, err);
 	if (door == DOOR_KEY && !key)
-		return error_set(err, EACCES,
-				 "login required; `regatta web` prints a login "
-				 "address");
+		return -1;
 	return web_answer_charged(web, answer, request, key, reply, err);
 }
 
@@ -197,8 +208,7 @@ static void web_owner(void *arg, const struct http_request *request,
 		      char owner[HTTP_OWNER_SIZE])
 {
 	const struct web *web = arg;
-	const struct key *key =
-		viewers_know(web->viewers, http_cookie(request, COOKIE));
+	const struct key *key = web_key(web, request, NULL);
 
 	_Static_assert(HTTP_OWNER_SIZE >= KEY_TEXT_SIZE, "");
 	snprintf(owner, HTTP_OWNER_SIZE, "%s",
@@ -227,7 +237,7 @@ static bool web_allows_stream(void *arg, const char *cookie)
 {
 	const struct web *web = arg;
 
-	return viewers_know(web->viewers, cookie);
+	return viewers_know(web->viewers, cookie, NULL, NULL);
 }
 
 struct web *web_new(const struct web_config *config, struct error *err)

@@ -109,6 +109,22 @@ const char *http_cookie(const struct http_request *request, const char *name)
 					   name);
 }
 
+void http_client_address(const struct http_request *request,
+			 char address[HTTP_ADDRESS_SIZE])
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(request->connection,
+					MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	const struct sockaddr *at = info ? info->client_addr : NULL;
+	socklen_t size = at && at->sa_family == AF_INET6
+				 ? sizeof(struct sockaddr_in6)
+				 : sizeof(struct sockaddr_in);
+
+	if (!at || getnameinfo(at, size, address, HTTP_ADDRESS_SIZE, NULL, 0,
+			       NI_NUMERICHOST) != 0)
+		address[0] = 0;
+}
+
 /* Without the port. */
 static void host_without_port(const char *text, char host[HOST_SIZE])
 {

@@ -48,6 +48,10 @@ const char *http_path(const struct http_request *request);
 const char *http_header(const struct http_request *request, const char *name);
 const char *http_argument(const struct http_request *request, const char *name);
 const char *http_cookie(const struct http_request *request, const char *name);
+/* Where the client is, as numbers; "": unknown. */
+#define HTTP_ADDRESS_SIZE 64
+void http_client_address(const struct http_request *request,
+			 char address[HTTP_ADDRESS_SIZE]);
 /* Does the client name the server by an address, localhost, or a name of this
  * machine: its host name, alone or as the resolver completes it, or the name of
  * the configuration? A page of another site can make a browser ask for what it

@@ -56,6 +56,17 @@ is "$(get /metrics -H "Host: $(uname -n | cut -d. -f1).evil.example")" 421 \
 	"nor under the name of this machine in a domain of its own"
 is "$(get /metrics -H "Host: $(uname -n)")" 200 "Prometheus does, under the name"
 
+token=$(cli user add eve --role viewer --from 127.0.0.0/30 2>/dev/null)
+env -u REGATTA_KEY -u REGATTA_CONTROLLER -u REGATTA_CONTROLLER_KEY \
+	"REGATTA_CONFIG=$BED/eve.d/config.yaml" regatta join - \
+	<<<"${token##* }" >/dev/null 2>&1
+must mv "$BED/eve.d/key" "$CLUSTER/eve.key"
+is "$(get "$(ticket eve)" -c "$BED/eve")" 303 "a key of a network has pages"
+is "$(get / -b "$BED/eve")" 200 "from there"
+is "$(get / -b "$BED/eve" --interface 127.0.0.9)" 403 "and from nowhere else"
+like "$(<"$BED/body")" 'valid from 127.0.0.0/30, but not from 127.0.0.9' \
+	"in words"
+
 is "$(get "$(ticket bob)" -c "$BED/bob")" 303 "another viewer is in"
 later=$(ticket bob)
 spawn reader curl -sN --max-time 300 -b "$BED/bob" "$web/live?page=/nodes"

@@ -3,6 +3,7 @@
 #include "controller/access/access.h"
 #include "controller/access/key_rotation.h"
 #include "controller/access/key_entry.h"
+#include "controller/access/viewers.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 #include "tests/tap.h"
@@ -324,6 +325,15 @@ static int rotate(struct bed *bed, const struct key *with,
 	return rc;
 }
 
+/* The cookie of a browser that logs in with this key. */
+static void enter(struct viewers *viewers, const struct key *key,
+		  char cookie[VIEWERS_SECRET_SIZE])
+{
+	owned_free char *address = viewers_address(viewers, key->public, NULL);
+
+	viewers_enter(viewers, strstr(address, "ticket=") + 7, cookie);
+}
+
 static void test_from(void)
 {
 	struct key op = new_key("op", ROLE_OPERATOR);
@@ -335,6 +345,8 @@ static void test_from(void)
 	struct message_token near = { .from = (char *)"10.0.0.0/8" };
 	struct message_token far = { .from = (char *)"192.0.2.0/24" };
 	struct message_token none = { .from = (char *)"everywhere" };
+	char cookie[VIEWERS_SECRET_SIZE];
+	struct viewers *viewers;
 	struct error err = { 0 };
 	struct bed bed;
 
@@ -364,6 +376,18 @@ static void test_from(void)
 	   "and the key that follows it");
 	ok(access_check_address(bed.access, op.public, "192.0.2.1", &err) == 0,
 	   "other keys may come from anywhere");
+	viewers = viewers_new(bed.keyring, bed.access, NULL);
+	viewers_serve(viewers, "x");
+	enter(viewers, &next, cookie);
+	ok(viewers_know(viewers, cookie, "10.9.8.7", &err) &&
+		   !viewers_know(viewers, cookie, "192.0.2.1", &err) &&
+		   err.code == EACCES && strstr(err.text, "valid from"),
+	   "its logins are good from there only: %s", err.text);
+	ok(!viewers_know(viewers, cookie, "", &err), "and not from nowhere");
+	enter(viewers, &op, cookie);
+	ok(viewers_know(viewers, cookie, "192.0.2.1", &err),
+	   "those of other keys from anywhere");
+	viewers_free(viewers);
 	bed_clear(&bed);
 }
 

@@ -36,17 +36,18 @@ int main(void)
 	key_generate(&bob, "bob", ROLE_VIEWER, NULL);
 	keyring_admit(keyring, "ann", ROLE_OPERATOR, ann.public, NULL);
 	keyring_admit(keyring, "bob", ROLE_VIEWER, bob.public, NULL);
-	viewers = viewers_new(keyring, &err);
+	viewers = viewers_new(keyring, NULL, &err);
 	ok(!viewers_address(viewers, bob.public, &err) && err.code == ENOENT,
 	   "without pages there is no address");
 	viewers_serve(viewers, "http://127.0.0.1:7118");
 	make(viewers, &bob, first);
 	ok(strlen(first) == VIEWERS_SECRET_SIZE - 1, "a ticket of 256 bits");
-	ok(!viewers_know(viewers, NULL) && !viewers_know(viewers, "") &&
-		   !viewers_know(viewers, first),
+	ok(!viewers_know(viewers, NULL, NULL, NULL) &&
+		   !viewers_know(viewers, "", NULL, NULL) &&
+		   !viewers_know(viewers, first, NULL, NULL),
 	   "a ticket is no cookie");
 	ok(viewers_enter(viewers, first, cookie) &&
-		   viewers_know(viewers, cookie),
+		   viewers_know(viewers, cookie, NULL, NULL),
 	   "it becomes one");
 	ok(strcmp(first, cookie) != 0, "which is another secret");
 	ok(!viewers_enter(viewers, first, other), "once");
@@ -60,7 +61,8 @@ int main(void)
 	ok(!viewers_enter(viewers, first, other) &&
 		   viewers_enter(viewers, ticket, other),
 	   "of too many addresses the oldest gives way");
-	ok(viewers_know(viewers, cookie) && viewers_know(viewers, other),
+	ok(viewers_know(viewers, cookie, NULL, NULL) &&
+		   viewers_know(viewers, other, NULL, NULL),
 	   "two browsers are in");
 	make(viewers, &ann, ticket);
 	viewers_enter(viewers, ticket, anns);
@@ -71,15 +73,17 @@ int main(void)
 	}
 	for (int i = 0; i < VIEWERS_TICKETS_MAX; i++)
 		make(viewers, &bob, ticket);
-	ok(viewers_know(viewers, anns) && viewers_enter(viewers, waits, anns),
+	ok(viewers_know(viewers, anns, NULL, NULL) &&
+		   viewers_enter(viewers, waits, anns),
 	   "however often one logs in, others stay");
-	ok(!viewers_know(viewers, cookie) && viewers_know(viewers, other),
+	ok(!viewers_know(viewers, cookie, NULL, NULL) &&
+		   viewers_know(viewers, other, NULL, NULL),
 	   "and its own oldest one gives way");
 	keyring_revoke(keyring, bob.public, NULL);
-	ok(!viewers_know(viewers, other) &&
+	ok(!viewers_know(viewers, other, NULL, NULL) &&
 		   !viewers_enter(viewers, ticket, other),
 	   "both end with the key");
-	ok(viewers_know(viewers, anns), "but not those of others");
+	ok(viewers_know(viewers, anns, NULL, NULL), "but not those of others");
 	viewers_free(take(viewers));
 	keyring_free(take(keyring));
 	return tap_done();
