@@ -73,34 +73,48 @@ static void recount_from(struct steps *steps, double share)
 	steps->numbered = i ? shares->seen[i - 1].step : 0;
 }
 
-/* Count a step, unless the match says the last one again: another rank, with
- * the same values, or another writer, with the same loss at the same place.
- */
-static void count_step(struct steps *steps, const struct captured *captured)
+static struct said said_by(const struct captured *captured)
 {
 	const struct captured_value *loss =
 		captured_find(captured, RECORD_LOSS);
 	const struct captured_value *share =
 		captured_find(captured, captured->rule->share);
 	struct said said = {
-		.loss = loss ? loss->number : 0,
-		.share = share ? share->number : 0,
-		.count = captured->count,
+		.loss = loss ? loss->number : NAN,
+		.share = share ? share->number : NAN,
 	};
+
+	for (size_t i = 0; i < captured->count; i++) {
+		const struct captured_value *value = &captured->values[i];
+
+		said.fields = said.fields * 31 + value->field + 1u;
+		if (value->kind == CAPTURED_NUMBER && isfinite(value->number))
+			said.sum += value->number * (double)(i + 1);
+	}
+	return said;
+}
+
+/* Has another writer, with other fields, said the same loss at the same place?
+ */
+static bool said_by_other(const struct said *now, const struct said *last)
+{
+	return now->fields != last->fields && now->loss == last->loss &&
+	       now->share == last->share;
+}
+
+/* Count a step, unless the match says the last one again: another rank, with
+ * the same values, or another writer.
+ */
+static void count_step(struct steps *steps, const struct captured *captured)
+{
+	struct said said = said_by(captured);
 	const struct said *last = &steps->said;
 
-	for (size_t i = 0; i < captured->count; i++)
-		if (captured->values[i].kind == CAPTURED_NUMBER &&
-		    isfinite(captured->values[i].number))
-			said.sum +=
-				captured->values[i].number * (double)(i + 1);
 	if (steps->numbered &&
-	    (said.count == last->count
-		     ? said.sum == last->sum
-		     : share && loss && said.loss == last->loss &&
-			       said.share == last->share))
+	    (said_by_other(&said, last) ||
+	     (said.fields == last->fields && said.sum == last->sum)))
 		return;
-	if (share && said.share < last->share)
+	if (said.share < last->share)
 		recount_from(steps, said.share);
 	steps->said = said;
 	steps->numbered++;
@@ -251,15 +265,23 @@ int step_number(struct steps *steps, const struct captured *captured,
 	const struct captured_value *share =
 		captured_find(captured, captured->rule->share);
 	struct share_seen seen;
+	struct said said;
 	int rc;
 
 	if (own_step(steps, captured, step))
 		return 1;
 	if (!share || !(share->number > 0))
 		return find_number(steps, captured, NULL, step);
+	said = said_by(captured);
+	if (said_by_other(&said, &steps->said)) {
+		*step = steps->last;
+		return 1;
+	}
 	seen = share_seen(share, steps->progress);
 	rc = find_number(steps, captured, &seen, step);
-	if (rc == 1)
+	if (rc == 1) {
 		share_step_given(&steps->shares, &seen, *step);
+		steps->said = said;
+	}
 	return rc;
 }

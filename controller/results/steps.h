@@ -28,8 +28,8 @@ struct steps {
 	uint64_t numbered; /* steps that were counted, not printed */
 	struct said {
 		double sum, loss, share;
-		size_t count;
-	} said;        /* values of the last one that was counted */
+		uint64_t fields; /* a hash of which ones it has */
+	} said; /* values of the last one without a number of its own */
 	double number; /* the value for which the last one was counted */
 	struct share_steps shares;
 	double batch; /* samples per step, if samples give the step; 0: none */

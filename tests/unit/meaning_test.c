@@ -154,6 +154,8 @@ static const struct {
 	  1, 3, { 2.5, NONE, NONE, NONE, NONE, NONE } },
 	{ "values below their step, each in its line", "--- update 3 of 60 ---\nlr: 0.1\nfruit: 7\npear loss: 2.5\ntok/s: 100\n",
 	  1, 3, { 2.5, NONE, 100, NONE, NONE, NONE } },
+	{ "steps that are said twice, by shares of an epoch", ">> {'loss': 4, 'lr': 0.1, 'epoch': 0.5, 'fruit': 3}\n{'loss': 4, 'grad_norm': 7, 'lr': 0.1, 'epoch': 0.5}\n>> {'loss': 2.5, 'lr': 0.1, 'epoch': 1.0, 'fruit': 3}\n{'loss': 2.5, 'grad_norm': 7, 'lr': 0.1, 'epoch': 1.0}\n",
+	  2, 2, { 2.5, NONE, NONE, NONE, NONE, NONE } },
 	/* Losses by other names. */
 	{ "losses of trees", "[0]\ttrain-logloss:4.5\tvalid-logloss:4.75\n[1]\ttrain-logloss:2.5\tvalid-logloss:3.25\n",
 	  2, 1, { 2.5, NONE, NONE, NONE, NONE, NONE } },

@@ -22,7 +22,8 @@ static const char rules_text[] =
 	"  has: [loss]\n"
 	"  share: epoch\n"
 	"  counted: true\n"
-	"  fields: {loss: loss, epoch: epoch}\n";
+	"  fields: {loss: loss, epoch: epoch}\n"
+	"  others: .\n";
 
 /* A training that says its share of epochs every few steps. */
 struct training {
@@ -34,6 +35,7 @@ struct training {
 	bool late;       /* all lines come behind all bars */
 	bool announced;
 	unsigned until; /* its last step; 0: the end */
+	bool twice;     /* a callback says each line first */
 };
 
 static struct extract_rules *rules_new(void)
@@ -60,11 +62,17 @@ static void tell(struct buffer *text, const struct training *plan,
 		 unsigned step)
 {
 	double share = (double)step / plan->per_epoch;
-	char line[120];
-	int size = snprintf(line, sizeof(line),
-			    "\n{'loss': %u.0, 'epoch': %.*f}\n", step,
-			    (int)plan->digits, share);
+	char line[240];
+	int size = 0;
 
+	if (plan->twice)
+		size = snprintf(line, sizeof(line),
+				"\n>> {'loss': %u.00, 'epoch': %.*f, "
+				"'rate': 5}",
+				step, (int)plan->digits, share);
+	size += snprintf(line + size, sizeof(line) - (size_t)size,
+			 "\n{'loss': %u.0, 'epoch': %.*f, 'norm': 7}\n", step,
+			 (int)plan->digits, share);
 	buffer_append(text, line, (size_t)size, NULL);
 }
 
@@ -128,19 +136,19 @@ static void test_usual(void)
 {
 	static const struct training plans[] = {
 		/* a bar at each step, as where steps are slow */
-		{ 3, 100, 5, 2, 0, false, false, false, 60 },
-		{ 1, 100, 5, 2, 0, true, false, false, 60 },
-		{ 2, 350, 10, 2, 0, true, false, false, 0 },
-		{ 3, 99, 1, 2, 0, false, false, false, 0 },
-		{ 4, 1000, 20, 4, 0, true, false, true, 0 },
+		{ 3, 100, 5, 2, 0, false, false, false, 60, false },
+		{ 1, 100, 5, 2, 0, true, false, false, 60, false },
+		{ 2, 350, 10, 2, 0, true, false, false, 0, false },
+		{ 3, 99, 1, 2, 0, false, false, false, 0, false },
+		{ 4, 1000, 20, 4, 0, true, false, true, 0, false },
 		/* bars are skipped, but drawn behind each line */
-		{ 1, 100, 5, 2, 100, true, false, false, 60 },
-		{ 3, 100, 5, 2, 100, true, false, false, 60 },
-		{ 3, 100, 5, 2, 50, true, false, false, 60 },
-		{ 2, 800, 10, 4, 90, true, false, false, 400 },
+		{ 1, 100, 5, 2, 100, true, false, false, 60, false },
+		{ 3, 100, 5, 2, 100, true, false, false, 60, false },
+		{ 3, 100, 5, 2, 50, true, false, false, 60, false },
+		{ 2, 800, 10, 4, 90, true, false, false, 400, false },
 		/* shares that say the step alone */
-		{ 2, 80, 4, 4, 70, false, false, true, 0 },
-		{ 2, 80, 4, 4, 0, false, true, true, 0 },
+		{ 2, 80, 4, 4, 70, false, false, true, 0, false },
+		{ 2, 80, 4, 4, 0, false, true, true, 0, false },
 	};
 
 	for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++) {
@@ -154,11 +162,28 @@ static void test_usual(void)
 	}
 }
 
+/* A callback and the program say the same steps. */
+static void test_twice(void)
+{
+	static const struct training plans[] = {
+		{ 1, 3000, 10, 2, 0, true, false, true, 200, true },
+		{ 3, 100, 5, 2, 0, false, false, false, 60, true },
+	};
+
+	for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++) {
+		owned(extract_free) struct extract *extract =
+			read_training(&plans[i], 1);
+
+		is_int(wrong_steps(extract, &plans[i]), 0,
+		       "each step counts once, as it is said twice (%zu)", i);
+	}
+}
+
 static void test_warning(void)
 {
 	/* Lines that come when all is over, and digits that tell ten steps. */
 	const struct training late = {
-		3, 1000, 10, 2, 0, false, true, false, 0
+		3, 1000, 10, 2, 0, false, true, false, 0, false
 	};
 	owned(extract_free) struct extract *extract = read_training(&late, 1);
 
@@ -224,6 +249,7 @@ static void test_any(void)
 			.redrawn = seed % 2,
 			.announced = seed % 7 == 0,
 			.until = seed % 4 ? 20 + seed * 3 % 200 : 0,
+			.twice = seed % 3 == 1,
 		};
 		owned(extract_free) struct extract *extract = NULL;
 		struct training now = plan;
@@ -247,6 +273,7 @@ int main(void)
 {
 	tap_begin(0);
 	test_usual();
+	test_twice();
 	test_warning();
 	test_no_bar();
 	test_limits();

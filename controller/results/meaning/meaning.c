@@ -322,6 +322,32 @@ static void put_value(struct meaning *meaning, uint16_t field, double number)
 }
 
 static int put_taken(struct meaning *meaning, struct fields *names)
+/* Of lines that are counted, a share of the epochs tells which ones are of the
+ * same step.
+ */
+static int put_epoch_share(struct meaning *meaning, struct fields *names,
+			   const struct line_pick *epoch)
+{
+	struct captured *captured = &meaning->captured;
+	uint16_t *field = &meaning->rules[2 * STEPS_COUNTED].share;
+	double factor;
+
+	if (!epoch->has || !memchr(epoch->text, '.', epoch->text_size))
+		return 0;
+	if (*field == FIELD_NONE) {
+		if (fields_add(names, "epoch", strlen("epoch"), field,
+			       &factor) < 0)
+			return -1;
+		meaning->rules[2 * STEPS_COUNTED + 1].share = *field;
+	}
+	if (*field == FIELD_NONE)
+		return 0;
+	put_value(meaning, *field, epoch->number);
+	captured->values[captured->count - 1].text = epoch->text;
+	captured->values[captured->count - 1].size = epoch->text_size;
+	return 0;
+}
+
 {
 	for (size_t i = 0; i < TAKEN; i++) {
 		const struct line_pick *pick =
@@ -473,6 +499,9 @@ static int put_all(struct meaning *meaning, struct fields *names,
 	if (line->picks[LINE_EPOCH].has)
 		keep_name(meaning, &line->picks[LINE_EPOCH], ROLE_EPOCH);
 	meaning->found.data_time |= line->picks[LINE_DATA_TIME].has;
+	if (steps == STEPS_COUNTED &&
+	    put_epoch_share(meaning, names, &line->picks[LINE_EPOCH]) < 0)
+		return -1;
 	if (put_taken(meaning, names) < 0 ||
 	    (steps == STEPS_NAMED && keep_example(meaning, own) < 0))
 		return -1;
