@@ -269,6 +269,7 @@ void line_begin(struct line_reading *line)
 	line->other = line->section = line->bar = false;
 	line->leads = line->nameless = line->loss_next = false;
 	line->alone_open = line->parts = line->of_other = false;
+	line->evaluates = false;
 	line->of_train.has = false;
 	line->numbers = 0;
 	line->alone_count = line->counter_count = 0;
@@ -666,6 +667,7 @@ void line_take(const struct notation_item *item, void *arg)
 	if (quantity->section)
 		line->section = true;
 	if (quantity->other || line->section) {
+		line->evaluates = true;
 		line->of_other |= !quantity->known;
 		/* "Validation step 10", "Test: [ 10/500]" */
 		line->other |=

@@ -109,6 +109,7 @@ struct line_reading {
 	size_t counter_count;
 	struct line_pick of_train; /* "train 1.75", and nothing more */
 	bool of_other;             /* a "valid 1.80" stands beside it */
+	bool evaluates;            /* so does any value of an evaluation */
 	unsigned numbers;          /* of the line */
 	bool parts;                /* several losses that may be parts of one */
 	bool alone_open; /* alone[0] stands, its bracket is not closed */

@@ -76,8 +76,9 @@ struct meaning {
 	 * sure one before the others.
 	 */
 	struct rule rules[2 * MEANING_STEPS];
-	unsigned weak;         /* of the records that are taken */
-	bool replaced;         /* a guessed loss, by a sure one */
+	unsigned weak; /* of the records that are taken */
+	bool trained;  /* a line of the training alone has named its step */
+	bool replaced; /* a guessed loss, by a sure one */
 	struct line_pick loss; /* of the first record with one */
 	unsigned losses;       /* records with that name of it */
 	struct captured captured;
@@ -321,7 +322,6 @@ static void put_value(struct meaning *meaning, uint16_t field, double number)
 	};
 }
 
-static int put_taken(struct meaning *meaning, struct fields *names)
 /* Of lines that are counted, a share of the epochs tells which ones are of the
  * same step.
  */
@@ -348,6 +348,7 @@ static int put_epoch_share(struct meaning *meaning, struct fields *names,
 	return 0;
 }
 
+static int put_taken(struct meaning *meaning, struct fields *names)
 {
 	for (size_t i = 0; i < TAKEN; i++) {
 		const struct line_pick *pick =
@@ -498,10 +499,10 @@ static int put_all(struct meaning *meaning, struct fields *names,
 						      : line->rank));
 	if (line->picks[LINE_EPOCH].has)
 		keep_name(meaning, &line->picks[LINE_EPOCH], ROLE_EPOCH);
-	meaning->found.data_time |= line->picks[LINE_DATA_TIME].has;
 	if (steps == STEPS_COUNTED &&
 	    put_epoch_share(meaning, names, &line->picks[LINE_EPOCH]) < 0)
 		return -1;
+	meaning->found.data_time |= line->picks[LINE_DATA_TIME].has;
 	if (put_taken(meaning, names) < 0 ||
 	    (steps == STEPS_NAMED && keep_example(meaning, own) < 0))
 		return -1;
@@ -556,6 +557,7 @@ static int deliver_record(struct meaning *meaning, enum meaning_steps steps,
 		*found->names[ROLE_LOSS] = 0;
 		meaning->losses = 0;
 	}
+	meaning->trained |= steps == STEPS_NAMED && !meaning->line.evaluates;
 	found->loss_sure |= sure;
 	if (loss->has && !sure && (found->loss_sure || meaning->replaced))
 		loss->has = false;
@@ -586,6 +588,10 @@ static void keep_context(struct meaning *meaning)
 	uint64_t step;
 
 	if (line->bar)
+		return;
+	/* "4 accumulation steps * 32 batch size" */
+	if (own->has && own->name_size == 0 && !isfinite(own->total) &&
+	    line->numbers > 1)
 		return;
 	if (own->has) {
 		if (find_step(meaning, &step) == STEPS_NAMED) {
@@ -620,7 +626,7 @@ static bool counts_unnamed(const struct meaning *meaning)
 	return line->picks[LINE_LOSS].has && line->counter_count &&
 	       !line->picks[LINE_STEP].has && !line->picks[LINE_BATCH].has &&
 	       !line->picks[LINE_SAMPLES_DONE].has &&
-	       (meaning->counter.found || meaning->found.steps != STEPS_NAMED);
+	       (meaning->counter.found || !meaning->trained);
 }
 
 /* Deliver records that were held. */

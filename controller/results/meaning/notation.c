@@ -251,8 +251,10 @@ static size_t unit_read(struct notation *notation, const char *text,
 	 */
 	if (blank && !item->quantity.known &&
 	    (unit.kind == QUANTITY_MEBIBYTES ||
-	     (unit.kind == QUANTITY_SECONDS && unit.factor <= 1)))
+	     (unit.kind == QUANTITY_SECONDS && unit.factor <= 1))) {
+		item->unit.kind = QUANTITY_OTHER;
 		return n;
+	}
 	/* A word behind a blank is the next name, unless it is a fraction. */
 	if (!blank || memchr(text, '/', n)) {
 		item->unit.kind = QUANTITY_OTHER;
