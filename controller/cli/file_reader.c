@@ -33,6 +33,8 @@ struct text_decoder {
 	unsigned char part[4]; /* of a code unit that is not complete */
 	unsigned part_size;
 	uint32_t high; /* first half of a pair; 0: none */
+	bool zeros;    /* it has some */
+	bool text;     /* it has anything but zeros and blanks */
 };
 
 #define LOOKED_AT 4096     /* bytes at the start of a file */
@@ -180,6 +182,10 @@ static int text_decoder_feed(struct text_decoder *decoder, const void *piece,
 	size_t used = 0;
 	int mark = 0;
 
+	for (size_t i = 0; i < size && !decoder->text; i++) {
+		decoder->zeros |= !bytes[i];
+		decoder->text = !memchr(" \t\n\r", bytes[i], 5);
+	}
 	if (!decoder->begun)
 		mark = decoder_begin(decoder, bytes, size, err);
 	if (mark < 0)
@@ -333,9 +339,16 @@ int file_reader_read(const char *name, file_reader_fn *fn, void *arg,
 		return error_set(err, EINVAL, "%.120s: %s", name,
 				 strerror(errno));
 	source_fill(&source);
-	return unpack_filter(archive, source.piece, source.size)
-		       ? read_compressed(archive, &source, &decoder, err)
-		       : read_plain(&source, &decoder, err);
+	if ((unpack_filter(archive, source.piece, source.size)
+		     ? read_compressed(archive, &source, &decoder, err)
+		     : read_plain(&source, &decoder, err)) < 0)
+		return -1;
+	return decoder.zeros && !decoder.text
+		       ? error_set(err, EINVAL,
+				   "%.120s is no text: it has nothing but "
+				   "zeros",
+				   source.name)
+		       : 0;
 }
 
 int file_reader_keep(const void *piece, size_t size, void *arg,

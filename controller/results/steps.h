@@ -29,7 +29,7 @@ struct steps {
 	struct said {
 		double sum, loss, share;
 		uint64_t fields; /* a hash of which ones it has */
-	} said; /* values of the last one without a number of its own */
+	} said;        /* values of the last one without a number of its own */
 	double number; /* the value for which the last one was counted */
 	struct share_steps shares;
 	double batch; /* samples per step, if samples give the step; 0: none */

@@ -40,6 +40,7 @@ report 1 --style reference --language xx|'xx'.*en.*zh
 compare 1|missing
 key new|missing argument FILE .expected regatta key new FILE
 extract --framework nobody /dev/null|nobody
+diagnose /dev/null|/dev/null is empty
 plan /nowhere.yaml|/nowhere.yaml
 END
 run regatta

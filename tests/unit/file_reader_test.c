@@ -139,9 +139,19 @@ int main(void)
 		      "characters");
 	/* A log that was cut while it was written begins with zeros. */
 	memset(random, 0, sizeof(random));
+	random[sizeof(random) - 2] = '.';
 	random[sizeof(random) - 1] = '\n';
 	write_file(random, sizeof(random));
-	reads("", "zeros are read");
+	reads("", "zeros before a text are read");
+	memset(random, 0, sizeof(random));
+	random[sizeof(random) - 1] = '\n';
+	check_refused(random, 1000, " is no text: it has nothing but zeros");
+	check_refused(random, sizeof(random),
+		      " is no text: it has nothing but zeros");
+	write_file("\n", 1);
+	reads("\n", "an empty line is read");
+	write_file("", 0);
+	reads("", "so is nothing");
 	unlink(path);
 	return tap_done();
 }

@@ -182,9 +182,8 @@ static void test_twice(void)
 static void test_warning(void)
 {
 	/* Lines that come when all is over, and digits that tell ten steps. */
-	const struct training late = {
-		3, 1000, 10, 2, 0, false, true, false, 0, false
-	};
+	const struct training late = { 3,     1000, 10,    2, 0,
+				       false, true, false, 0, false };
 	owned(extract_free) struct extract *extract = read_training(&late, 1);
 
 	ok(wrong_steps(extract, &late) > 0, "what cannot be told is wrong");

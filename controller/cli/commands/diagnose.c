@@ -20,6 +20,21 @@
 
 #define OTHERS_BYTES ((uint64_t)1 << 20) /* that are read for them */
 
+/* A file that is read. */
+struct diagnosed {
+	struct causes *causes;
+	bool begun; /* it has bytes */
+};
+
+static int diagnose_feed_file(const void *piece, size_t size, void *arg,
+			      struct error *err)
+{
+	struct diagnosed *file = arg;
+
+	file->begun = true;
+	return causes_feed(file->causes, piece, size, err);
+}
+
 static int diagnose_feed(const void *piece, size_t size, void *arg,
 			 struct error *err)
 {
@@ -104,12 +119,19 @@ static cJSON *diagnose_read_file(struct cli *cli, const char *name,
 		diagnose_patterns(cli, err);
 	owned(causes_free) struct causes *causes =
 		patterns ? causes_new(patterns, err) : NULL;
+	struct diagnosed file = { causes, false };
 	struct diagnosis diagnosis;
 	cJSON *document;
 
-	if (!causes || file_reader_read(name, diagnose_feed, causes, err) < 0 ||
+	if (!causes ||
+	    file_reader_read(name, diagnose_feed_file, &file, err) < 0 ||
 	    causes_finish(causes, err) < 0)
 		return NULL;
+	if (!file.begun)
+		return error_null(
+			error_set(err, EINVAL,
+				  "%.120s is empty, and shows no cause",
+				  strcmp(name, "-") ? name : "standard input"));
 	causes_diagnose(causes, false, &diagnosis);
 	document = diagnosis_json(&diagnosis);
 	if (!document)
