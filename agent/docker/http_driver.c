@@ -307,6 +307,19 @@ static int parse_answer(const struct http_answer *answer, cJSON **tree,
 	return *tree ? 0 : error_prefix(err, "engine's answer");
 }
 
+/* What is no list is not taken for an empty one. */
+static int parse_list(const struct buffer *text, cJSON **tree,
+		      struct error *err)
+{
+	*tree = codec_parse(text->data, text->size, err);
+	if (!*tree)
+		return error_prefix(err, "engine's answer");
+	if (cJSON_IsArray(*tree))
+		return 0;
+	cJSON_Delete(take(*tree));
+	return error_set(err, EPROTO, "engine's answer: not a list");
+}
+
 static void call_answered(void *arg, const struct error *err,
 			  const struct http_answer *answer)
 {
@@ -325,10 +338,7 @@ static void call_answered(void *arg, const struct error *err,
 		if (end_stream(call))
 			return;
 	} else if (call->plan.lists) {
-		tree = codec_parse(call->sieve.text.data, call->sieve.text.size,
-				   &call->error);
-		if (!tree)
-			error_prefix(&call->error, "engine's answer");
+		parse_list(&call->sieve.text, &tree, &call->error);
 	} else if (!call->plan.data) {
 		parse_answer(answer, &tree, &call->error);
 	}

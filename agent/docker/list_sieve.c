@@ -10,6 +10,13 @@
 
 static const char ours[] = "\"" LIST_SIEVE_OURS;
 
+/* Of an image or a container, and "Labels". */
+static const char *const members[] = {
+	"\"Id\"",      "\"Names\"",    "\"Image\"",
+	"\"ImageID\"", "\"State\"",    "\"Size\"",
+	"\"Created\"", "\"RepoTags\"", "\"RepoDigests\"",
+};
+
 void list_sieve_init(struct list_sieve *sieve, size_t limit)
 {
 	*sieve = (struct list_sieve){ .keeps = SIEVE_ALL };
@@ -67,28 +74,51 @@ static int sieve_take_label(struct list_sieve *sieve, char c, bool quoted,
 	return sieve->dropped ? 0 : buffer_append(&sieve->text, &c, 1, err);
 }
 
-static void sieve_pass_over(struct list_sieve *sieve, char c, bool quoted)
+static bool sieve_is_kept(const struct list_sieve *sieve)
 {
-	if (!quoted && (c == '{' || c == '['))
-		sieve->depth++;
-	if (!quoted && (c == '}' || c == ']') && !--sieve->depth)
-		sieve->keeps = SIEVE_ALL;
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+		if (sieve_follows(sieve, members[i]))
+			return true;
+	return false;
 }
 
-/* An object or array begins that has a name. */
-static int sieve_begin_member(struct list_sieve *sieve, char c,
-			      struct error *err)
+/* Has the value of a member ended before this comma or bracket? */
+static bool sieve_ends(struct list_sieve *sieve, char c, bool quoted)
+{
+	if (quoted)
+		return false;
+	if (!sieve->depth && (c == ',' || c == '}' || c == ']'))
+		return true;
+	sieve->depth += c == '{' || c == '[';
+	sieve->depth -= c == '}' || c == ']';
+	return false;
+}
+
+/* A string was the name of a member. */
+static int sieve_begin_member(struct list_sieve *sieve, struct error *err)
 {
 	sieve->named = false;
-	if (sieve_follows(sieve, "\"Names\"") ||
-	    sieve_follows(sieve, "\"RepoTags\"") ||
-	    sieve_follows(sieve, "\"RepoDigests\""))
+	sieve->depth = 0;
+	if (sieve_follows(sieve, "\"Labels\""))
+		sieve->keeps = SIEVE_OBJECT;
+	else if (!sieve_is_kept(sieve))
+		sieve->keeps = SIEVE_NOTHING;
+	return buffer_text(&sieve->text,
+			   sieve->keeps == SIEVE_NOTHING ? ":null" : ":", err);
+}
+
+/* The value of "Labels" begins: anything but an object is dropped. */
+static int sieve_begin_labels(struct list_sieve *sieve, char c, bool quoted,
+			      struct error *err)
+{
+	if (isspace((unsigned char)c))
 		return buffer_append(&sieve->text, &c, 1, err);
-	sieve->depth = 1;
-	sieve->keeps = SIEVE_NOTHING;
-	if (c != '{' || !sieve_follows(sieve, "\"Labels\""))
+	if (c != '{') {
+		sieve->keeps = SIEVE_NOTHING;
+		sieve_ends(sieve, c, quoted);
 		return buffer_text(&sieve->text, "null", err);
-	sieve->depth = sieve->kept = 0;
+	}
+	sieve->kept = 0;
 	sieve->keeps = SIEVE_LABELS;
 	sieve->begin = sieve->text.size + 1;
 	return buffer_text(&sieve->text, "{", err);
@@ -105,17 +135,20 @@ static int sieve_take(struct list_sieve *sieve, char c, struct error *err)
 	sieve->escaped = quoted && c == '\\' && !sieve->escaped;
 	if (sieve->keeps == SIEVE_LABELS)
 		return sieve_take_label(sieve, c, quoted, err);
+	if (sieve->keeps == SIEVE_OBJECT)
+		return sieve_begin_labels(sieve, c, quoted, err);
 	if (sieve->keeps == SIEVE_NOTHING) {
-		sieve_pass_over(sieve, c, quoted);
-		return 0;
+		if (!sieve_ends(sieve, c, quoted))
+			return 0;
+		sieve->keeps = SIEVE_ALL;
 	}
-	if (!quoted && sieve->named && (c == '{' || c == '['))
-		return sieve_begin_member(sieve, c, err);
+	if (!quoted && sieve->named && c == ':')
+		return sieve_begin_member(sieve, err);
 	if (!quoted && c == '"')
 		sieve->begin = sieve->text.size;
 	if (quoted)
 		sieve->named = !sieve->string;
-	else if (c != ':' && !isspace((unsigned char)c))
+	else if (!isspace((unsigned char)c))
 		sieve->named = false;
 	return buffer_append(&sieve->text, &c, 1, err);
 }

@@ -1,10 +1,10 @@
 /* list_sieve.h - drops what others choose from a list of the engine's while it
  * comes.
  *
- * Whoever makes an image chooses its labels, volumes and ports. Lists of images
- * and of containers repeat them, and may be larger by them than all that is
- * kept of an answer. What is left of an item are its numbers and texts, its
- * names and our labels.
+ * Whoever makes an image chooses its labels, volumes, ports and command. Lists
+ * of images and of containers repeat them, and may be larger by them than all
+ * that is kept of an answer. What is left of an item are its Id, names, Image,
+ * ImageID, State, Size, Created and our labels; all else is null.
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 
 struct list_sieve {
 	struct buffer text; /* JSON, what is left of it */
-	enum { SIEVE_ALL, SIEVE_LABELS, SIEVE_NOTHING } keeps;
+	enum { SIEVE_ALL, SIEVE_OBJECT, SIEVE_LABELS, SIEVE_NOTHING } keeps;
 	bool string, escaped;
 	bool named;   /* a string came last */
 	size_t begin; /* in text: of that string, or of the label */

@@ -14,6 +14,7 @@
 #include "agent/images/image_inventory.h"
 #include "agent/images/images_internal.h"
 
+#include "protocol/base/log.h"
 #include "protocol/base/file.h"
 #include "protocol/message/json_get.h"
 
@@ -308,6 +309,10 @@ static void load_listed(void *arg, const struct error *err, cJSON *answer)
 
 	if (!image_operation_answered(&load->operation, err))
 		return;
+	if (err)
+		log_warning("all layers are loaded, also those that the engine "
+			    "has: %s",
+			    err->text);
 	load->listed = true;
 	cJSON_ArrayForEach(item, answer) {
 		const char *id = json_get_text(item, "Id");

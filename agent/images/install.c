@@ -455,6 +455,10 @@ static void install_strays_listed(void *arg, const struct error *err,
 	const char *mine = forgetting->owner;
 	const cJSON *container;
 
+	if (err)
+		log_warning("containers of earlier builds are removed when the "
+			    "agent starts again: %s",
+			    err->text);
 	cJSON_ArrayForEach(container, answer) {
 		const char *owner = owner_of(container);
 

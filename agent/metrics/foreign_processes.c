@@ -332,11 +332,16 @@ static void foreign_listed(void *arg, const struct error *err, cJSON *answer)
 	const cJSON *container;
 
 	foreign->call = NULL;
+	/* Who is ours is not known, so nobody can be told to be a stranger. */
+	if (err) {
+		log_warning("the devices are not checked for other users: %s",
+			    err->text);
+		end_look(foreign);
+		return;
+	}
 	strings_clear(&foreign->ours);
 	strings_clear(&foreign->others);
 	foreign->next = 0;
-	if (err)
-		log_debug("foreign: %s", err->text);
 	cJSON_ArrayForEach(container, answer) {
 		const cJSON *labels = json_get(container, "Labels");
 		bool ours =
@@ -368,8 +373,10 @@ static int foreign_look_again(sd_event_source *source, uint64_t usec, void *arg)
 			engine_container_list(foreign->source.engine, false,
 					      NULL, CALL_MS, foreign_listed,
 					      foreign, NULL);
-	if (!foreign->call)
+	if (!foreign->source.engine)
 		look_at_processes(foreign);
+	else if (!foreign->call)
+		end_look(foreign);
 	return 0;
 }
 

@@ -6,7 +6,8 @@
  * tool lists, where the profile has `processes`, else those that have one of
  * the device nodes open. Only what is found twice, FOREIGN_PROCESSES_PAUSE_MS
  * apart, counts: leftovers of an earlier job and monitoring tools end soon. A
- * tool that fails and an engine that is away count as nothing found.
+ * tool that fails counts as nothing found, and so does an engine whose list of
+ * containers fails, because which ones are ours is unknown then.
  */
 #pragma once
 

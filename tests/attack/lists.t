@@ -12,7 +12,8 @@ need python3
 AGENT_ARGS=(--vendor cpu --devices 8)
 must cluster_up 1
 
-# labelled NAME LABEL BYTES [LABEL VALUE]...: the tool's image with such labels
+# labelled NAME LABEL BYTES [LABEL VALUE]...: the tool's image with such labels,
+# and with a command of so many bytes
 labelled()
 {
 	dk e1 save "$TOOL_IMAGE" | python3 -c '
@@ -22,6 +23,7 @@ image = tarfile.open(fileobj=io.BytesIO(sys.stdin.buffer.read()))
 manifest = json.load(image.extractfile("manifest.json"))[0]
 config = json.load(image.extractfile(manifest["Config"]))
 config["config"] = config.get("config") or {}
+config["config"]["Cmd"] = ["x" * int(size)]
 config["config"]["Labels"] = dict(zip(more[::2], more[1::2]), **{label: "x" * int(size)})
 text = json.dumps(config).encode()
 manifest.update(Config=hashlib.sha256(text).hexdigest() + ".json", RepoTags=[name])
@@ -51,9 +53,12 @@ for i in 1 2 3 4 5; do
 	must wait_job "$JOB" running 60
 	jobs+=("$JOB")
 done
+for i in 1 2 3 4 5; do
+	must dk e1 create "evil/large:$i" >/dev/null
+done
 run cli image list
 ok '((rc == 0)) && [[ $out == *evil/large* && $out == *regatta-test/tool* ]]' \
-	"five images with labels of 4 MB are in the list"
+	"five images with labels and commands of 4 MB are in the list"
 must agent_stop 1
 must agent_up 1
 ok 'wait_for "((\$(log_of cluster/agent1 | grep -c adopted) == 5))" 20' \

@@ -264,7 +264,7 @@ static void waiting_for_the_version(struct world *world)
 {
 	struct outcome first = { 0 }, second = { 0 }, third = { 0 };
 
-	answer_with(world, 200, "{\"Id\":\"x\"}");
+	answer_with(world, 200, "[{\"Id\":\"x\"}]");
 	world->versions = 0;
 	first.call = engine_image_list(world->engine, 5000, done, &first,
 				       &first.err);
@@ -279,7 +279,7 @@ static void waiting_for_the_version(struct world *world)
 	is_int(world->versions, 1, "many calls ask for the version once");
 	is(world->seen, "GET /v1.41/images/json ",
 	   "and then go out in that version");
-	is(first.answer, "{\"Id\":\"x\"}", "with their answers");
+	is(first.answer, "[{\"Id\":\"x\"}]", "with their answers");
 	is_int(third.done, 0, "one that is cancelled meanwhile stays silent");
 
 	fresh_engine(world);
@@ -461,6 +461,13 @@ static void codes(struct world *world)
 	answer_with(world, 200, "{\"Id\":");
 	inspect(world, &outcome);
 	ok(outcome.err.code == EPROTO, "half an answer: %s", outcome.err.text);
+	reset(&outcome);
+	answer_with(world, 200, "{\"message\":\"later\"}");
+	outcome.call = engine_image_list(world->engine, 5000, done, &outcome,
+					 &outcome.err);
+	wait_done(world, &outcome);
+	ok(outcome.err.code == EPROTO, "no list is no empty one: %s",
+	   outcome.err.text);
 	cJSON_Delete(body);
 	reset(&outcome);
 }
@@ -496,6 +503,7 @@ static void requests(struct world *world)
 	     engine_container_inspect(engine, ID, 5000, done, &outcome, err));
 	SENT("POST /v1.41/containers/4bcd/wait?condition=not-running ",
 	     engine_container_wait(engine, ID, done, &outcome, err));
+	answer_with(world, 200, "[]\n");
 	SENT("GET /v1.41/containers/json?all=1&filters="
 	     "%7B%22label%22%3A%5B%22a%3D1%202%22%2C%22b%22%5D%7D ",
 	     engine_container_list(engine, true, &labels, 5000, done, &outcome,
@@ -503,6 +511,7 @@ static void requests(struct world *world)
 	SENT("GET /v1.41/containers/json?all=0&filters=%7B%7D ",
 	     engine_container_list(engine, false, NULL, 5000, done, &outcome,
 				   err));
+	answer_with(world, 200, "{}\n");
 	SENT("GET /v1.41/images/h:5/a/b:t/json ",
 	     engine_image_inspect(engine, "h:5/a/b:t", 5000, done, &outcome,
 				  err));

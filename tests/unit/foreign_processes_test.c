@@ -172,6 +172,10 @@ static void open_files(void)
 	snprintf(want, sizeof(want), "train me (pid %d) uses device 1", pid);
 	is(look(&bed, 3), want, "a process that has a node open is named");
 	is(look(&bed, 1), "nobody", "not on another device");
+	bed.list = "{\"message\":\"x\"}";
+	is(look(&bed, 3), "nobody",
+	   "nor while it is unknown which containers are ours");
+	bed.list = "[]";
 	close(hold);
 	/* Its end is seen where its pid is. */
 	while (kill(pid, 0) == 0)

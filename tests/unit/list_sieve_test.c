@@ -41,8 +41,16 @@ static void lists(void)
 		  "{\"Labels\":{" OURS "}}", "quotes, brackets and objects" },
 		{ "{\"a\":\"Labels\",\"b\":{\"c\":1},\"x\\\"Labels\":{\"d\":1}"
 		  "}",
-		  "{\"a\":\"Labels\",\"b\":null,\"x\\\"Labels\":null}",
+		  "{\"a\":null,\"b\":null,\"x\\\"Labels\":null}",
 		  "other members" },
+		{ "[{\"Id\":\"x\",\"Command\":\"a\\\"},{[\",\"n\":1.5e3 ,"
+		  "\"State\" : \"running\",\"Status\":true}]",
+		  "[{\"Id\":\"x\",\"Command\":null,\"n\":null,"
+		  "\"State\" : \"running\",\"Status\":null}]",
+		  "texts and numbers that nobody reads" },
+		{ "[{\"Labels\":\"x\",\"Id\":null,\"Size\":7},\"y\",3]",
+		  "[{\"Labels\":null,\"Id\":null,\"Size\":7},\"y\",3]",
+		  "other types" },
 		{ "[{\"Names\":[\"/a\",\"/b\"],\"Mounts\":[{\"a\":\"]\"},[{}]],"
 		  "\"Id\":\"x\",\"RepoTags\":[\"t\"],\"Ports\":[],\"Size\":1}]",
 		  "[{\"Names\":[\"/a\",\"/b\"],\"Mounts\":null,\"Id\":\"x\","
@@ -85,6 +93,25 @@ static char *large(size_t size, int count)
 	return text;
 }
 
+/* Containers with commands of `size` bytes, and one more. */
+static char *commands(int count, size_t size)
+{
+	struct buffer list = BUFFER_INIT(64 << 20);
+	char *text;
+
+	buffer_text(&list, "[", NULL);
+	for (int i = 0; i < count; i++) {
+		buffer_text(&list, "{\"Command\":\"", NULL);
+		for (size_t k = 0; k < size; k++)
+			buffer_text(&list, "x", NULL);
+		buffer_text(&list, "\"},", NULL);
+	}
+	buffer_text(&list, "{\"Id\":\"x\"}]", NULL);
+	text = sieved(list.data, 65536);
+	buffer_clear(&list);
+	return text;
+}
+
 static void sizes(void)
 {
 	char *text = large(1 << 20, 1);
@@ -94,6 +121,13 @@ static void sizes(void)
 	free(text);
 	text = large(10, 100000);
 	ok(text && strlen(text) < 1000, "there are few of ours");
+	free(text);
+	text = commands(5, 1 << 20);
+	is(text,
+	   "[{\"Command\":null},{\"Command\":null},"
+	   "{\"Command\":null},{\"Command\":null},"
+	   "{\"Command\":null},{\"Id\":\"x\"}]",
+	   "commands of a MiB are dropped");
 	free(text);
 	text = malloc(LIMIT + 2);
 	memset(text, 'x', LIMIT + 1);
