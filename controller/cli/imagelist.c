@@ -477,6 +477,8 @@ int image_list(const struct image_file_entries *entries,
 		return error_set(err, EINVAL,
 				 "%s lists no image; expected at least one",
 				 list ? LIST_NAME : INDEX_NAME);
+	if (image_bundle_check_names(bundle, err) < 0)
+		return -1;
 	return image_list_add_blobs(&lister, true, err) < 0
 		       ? -1
 		       : image_list_add_blobs(&lister, false, err);

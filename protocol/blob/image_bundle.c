@@ -122,9 +122,33 @@ static int bundle_check_image(const struct image_bundle *bundle,
 	return bundle_check_tags(image, err);
 }
 
+int image_bundle_check_names(const struct image_bundle *bundle,
+			     struct error *err)
+{
+	owned(strings_clear) struct strings names = { 0 };
+
+	for (size_t i = 0; i < bundle->images_count; i++)
+		for (size_t t = 0; t < bundle->images[i].tags.count; t++) {
+			const char *name = bundle->images[i].tags.items[t];
+
+			if (strings_has(&names, name))
+				continue;
+			if (names.count == IMAGE_BUNDLE_TAGS_MAX)
+				return error_set(err, EINVAL,
+						 "more than %d names of "
+						 "images; use several files",
+						 IMAGE_BUNDLE_TAGS_MAX);
+			if (strings_add(&names, name, err) < 0)
+				return -1;
+		}
+	return 0;
+}
+
 static int image_bundle_check(const struct image_bundle *bundle,
 			      struct error *err)
 {
+	struct error why;
+
 	if (!bundle->images_count || !bundle->blobs_count ||
 	    bundle->blobs_count > IMAGE_BUNDLE_BLOBS_MAX)
 		return error_set(err, EPROTO,
@@ -132,6 +156,8 @@ static int image_bundle_check(const struct image_bundle *bundle,
 				 "blobs",
 				 bundle->images_count, bundle->blobs_count,
 				 IMAGE_BUNDLE_BLOBS_MAX);
+	if (image_bundle_check_names(bundle, &why) < 0)
+		return error_set(err, EPROTO, "%s", why.text);
 	if (bundle_check_blobs(bundle, err) < 0)
 		return -1;
 	for (size_t i = 0; i < bundle->images_count; i++)

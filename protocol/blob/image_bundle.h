@@ -13,6 +13,7 @@
 
 #define IMAGE_BUNDLE_BYTES_MAX (4 << 20) /* of the JSON */
 #define IMAGE_BUNDLE_BLOBS_MAX 4000
+#define IMAGE_BUNDLE_TAGS_MAX 128 /* different ones; engines list each */
 #define IMAGE_BUNDLE_CONFIG_MAX (8 << 20) /* bytes of a config */
 
 /* Hashes are those of blobs in the bundle. */
@@ -40,6 +41,10 @@ extern const struct schema image_bundle_schema;
 
 void image_bundle_clear(struct image_bundle *bundle);
 OWNED_VALUE(struct image_bundle, image_bundle_clear)
+
+/* EINVAL: more than IMAGE_BUNDLE_TAGS_MAX names. */
+int image_bundle_check_names(const struct image_bundle *bundle,
+			     struct error *err);
 
 /* Remove the last image; there is one. */
 void image_bundle_drop_last(struct image_bundle *bundle);

@@ -39,6 +39,21 @@ static void expect(const char *images, const char *blobs, const char *why)
 	image_bundle_clear(&bundle);
 }
 
+/* Two images of the same so many names. */
+static void named(int count, const char *why)
+{
+	char one[1600], both[3400];
+	size_t at = (size_t)snprintf(one, sizeof(one),
+				     "{\"config\":\"" A "\",\"tags\":[");
+
+	for (int i = 0; i < count; i++)
+		at += (size_t)snprintf(one + at, sizeof(one) - at, "%s\"x:%d\"",
+				       i ? "," : "", i);
+	snprintf(one + at, sizeof(one) - at, "]}");
+	snprintf(both, sizeof(both), "%s,%s", one, one);
+	expect(both, BLOBS, why);
+}
+
 static void parsed(void)
 {
 	expect(IMAGE(",\"tags\":[\"x/y:1\"],\"layers\":[\"" B "\"]"), BLOBS,
@@ -57,6 +72,8 @@ static void parsed(void)
 	expect(IMAGE(",\"tags\":[\"x@sha256:" A "\"]"), BLOBS,
 	       "expected name:tag");
 	expect(IMAGE(",\"tags\":[\"X:1\"]"), BLOBS, "not an image name");
+	named(IMAGE_BUNDLE_TAGS_MAX, NULL);
+	named(IMAGE_BUNDLE_TAGS_MAX + 1, "more than 128 names of images");
 }
 
 #define FOR(platform, name)                                                    \

@@ -243,16 +243,26 @@ static char *repeated(const char *before, const char *x, int count,
 /* A few small texts that name each other often enough to fill any memory. */
 static void too_many(void)
 {
+	const char *want = "it names more than 20000 parts of images";
+	char names[10000] = "[{\"Config\":\"c\",\"RepoTags\":[";
+	size_t at = strlen(names);
 	owned_free char *index = repeated("{\"manifests\":[", OF(A), 300, "]}");
 	owned_free char *layers = repeated("[{\"Config\":\"c\",\"Layers\":[",
 					   "\"a\"", 30000, "]}]");
-	const char *want = "it names more than 20000 parts of images";
+
+	for (int i = 0; i <= IMAGE_BUNDLE_TAGS_MAX; i++)
+		at += (size_t)snprintf(names + at, sizeof(names) - at,
+				       "%s\"x:%d\"", i ? "," : "", i);
+	snprintf(names + at, sizeof(names) - at, "]}]");
 
 	is(listed(FILES({ BLOB(A), index }, { "index.json", index })), want,
 	   "indexes in indexes");
 	is(listed(FILES({ "a", NULL }, { "c", NULL },
 			{ "manifest.json", layers })),
 	   want, "layers that are there again and again");
+	is(listed(FILES({ "c", NULL }, { "manifest.json", names })),
+	   "more than 128 names of images; use several files",
+	   "names that would fill an engine's list");
 }
 
 int main(void)
