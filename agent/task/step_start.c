@@ -181,9 +181,13 @@ static int container_check(const struct task *task, pid_t pid, bool begun,
 	};
 	struct error why;
 
-	/* The pod decides what the container may do. */
+	/* The pod decides what the container may do, not the policy; but what
+	 * has to be compared cannot be.
+	 */
 	if (pod_engine_named(engine_host(task->services->engine)))
-		return 0;
+		return check.policy->checked
+			       ? not_compared(task, "it is a pod's", err)
+			       : 0;
 	if (pid < 0)
 		return not_compared(task,
 				    "its processes are in another PID "
