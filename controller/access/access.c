@@ -13,17 +13,25 @@
 #include <zmq.h>
 
 #define REMEMBERED_MS (24LL * 3600 * 1000)
+#define REVOKED_MS (366 * REMEMBERED_MS)
 #define PERSONS (ROLE_OPERATOR | ROLE_VIEWER)
 
-/* Drop the tokens that expired more than a day ago. */
+/* Drop the tokens that expired more than a day ago, and the keys that ended
+ * long ago.
+ */
 static void tidy(struct access *access)
 {
-	int64_t limit = clock_wall_ms() - REMEMBERED_MS;
+	int64_t now_ms = clock_wall_ms();
 
-	for (size_t i = access->count; i-- > 0;)
-		if (access->entries[i].key.role == ROLE_JOINER &&
-		    access->entries[i].until_ms < limit)
-			key_entry_drop(access, &access->entries[i]);
+	for (size_t i = access->count; i-- > 0;) {
+		struct key_entry *entry = &access->entries[i];
+
+		if (entry->key.role == ROLE_JOINER
+			    ? entry->until_ms < now_ms - REMEMBERED_MS
+			    : entry->revoked_ms < now_ms - REVOKED_MS &&
+				      key_entry_may_go(access, entry))
+			key_entry_drop(access, entry);
+	}
 }
 
 struct access *access_new(struct store *store, struct keyring *keyring,

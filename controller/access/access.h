@@ -7,6 +7,10 @@
  * in the same step, and take precedence over the file with the list of keys.
  * Keys of that file can be revoked, too.
  *
+ * A key that was enrolled or admitted, and then revoked, is kept for a year;
+ * the oldest of them makes room when there are too many. Without its row it is
+ * as unknown as any. What is revoked of the file stays so.
+ *
  * Times are wall clock. A token that is used up or has expired is kept for
  * another day, so that its holder is told why. Errors: EINVAL; EEXIST, the name
  * or key exists already; ENOENT; EACCES, the token does not allow it; ENOSPC;

@@ -100,13 +100,38 @@ struct key_entry *key_entry_find(const struct access *access,
 	return NULL;
 }
 
+bool key_entry_may_go(const struct access *access,
+		      const struct key_entry *entry)
+{
+	return entry->revoked_ms && entry->since_ms &&
+	       !keyring_listed(access->keyring, entry->key.public);
+}
+
+static bool key_entry_drop_oldest(struct access *access)
+{
+	struct key_entry *oldest = NULL;
+
+	for (size_t i = 0; i < access->count; i++) {
+		struct key_entry *entry = &access->entries[i];
+
+		if ((!oldest || entry->revoked_ms < oldest->revoked_ms) &&
+		    key_entry_may_go(access, entry))
+			oldest = entry;
+	}
+	if (oldest)
+		key_entry_drop(access, oldest);
+	return oldest;
+}
+
 /* Space for one more entry, all zero; the caller increases access->count. */
-static struct key_entry *key_entry_reserve(struct access *access,
+static struct key_entry *key_entry_reserve(struct access *access, size_t most,
 					   struct error *err)
 {
 	struct key_entry *entries;
 
-	if (access->count >= ACCESS_KEYS_MAX)
+	while (access->count >= most && key_entry_drop_oldest(access))
+		;
+	if (access->count >= most)
 		return error_null(
 			error_set(err, ENOSPC, "keys: %zu; expected at most %d",
 				  access->count + 1, ACCESS_KEYS_MAX));
@@ -118,11 +143,12 @@ static struct key_entry *key_entry_reserve(struct access *access,
 	return &entries[access->count];
 }
 
-struct key_entry *key_entry_add(struct access *access, const char *name,
-				enum role role, const char *public,
-				const char *by, struct error *err)
+static struct key_entry *key_entry_put(struct access *access, size_t most,
+				       const char *name, enum role role,
+				       const char *public, const char *by,
+				       struct error *err)
 {
-	struct key_entry *entry = key_entry_reserve(access, err);
+	struct key_entry *entry = key_entry_reserve(access, most, err);
 
 	if (!entry)
 		return NULL;
@@ -132,6 +158,14 @@ struct key_entry *key_entry_add(struct access *access, const char *name,
 	entry->key.role = role;
 	entry->since_ms = clock_wall_ms();
 	return entry;
+}
+
+struct key_entry *key_entry_add(struct access *access, const char *name,
+				enum role role, const char *public,
+				const char *by, struct error *err)
+{
+	return key_entry_put(access, ACCESS_KEYS_MAX, name, role, public, by,
+			     err);
 }
 
 static const char *or_null(const char *text)
@@ -206,8 +240,9 @@ static int key_entry_load(const struct key_row *row, void *arg)
 	struct loading *loading = arg;
 	struct access *access = loading->access;
 	struct key_entry *entry =
-		key_entry_add(access, row->name, role_from(row->role),
-			      row->public, row->by, loading->err);
+		key_entry_put(access, ACCESS_ROWS_MAX, row->name,
+			      role_from(row->role), row->public, row->by,
+			      loading->err);
 
 	if (!entry)
 		return -1;
@@ -278,7 +313,7 @@ struct key_entry *key_entry_of(struct access *access, const struct key *key,
 
 	if (entry)
 		return entry;
-	entry = key_entry_reserve(access, err);
+	entry = key_entry_reserve(access, ACCESS_ROWS_MAX, err);
 	if (!entry)
 		return NULL;
 	entry->key = *key;

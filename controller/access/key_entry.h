@@ -24,7 +24,10 @@ int network_check(const char *text, struct error *err);
  */
 bool network_has(const char *text, const char *address);
 
-#define ACCESS_KEYS_MAX 65536 /* including revoked ones */
+/* Including revoked ones, of which the oldest gives way. */
+#define ACCESS_KEYS_MAX 65536
+/* With keys of the file that are revoked or replaced: that always works. */
+#define ACCESS_ROWS_MAX (2 * ACCESS_KEYS_MAX)
 #define MACHINE_SIZE 65
 
 /* A key_row that owns its texts. */
@@ -56,14 +59,19 @@ int key_entries_load(struct access *access, struct error *err);
 /* NULL: there is none, or only the file has the key. */
 struct key_entry *key_entry_find(const struct access *access,
 				 const char *public);
+/* Is it revoked, and refused without its row as well? Then it was enrolled or
+ * admitted here, and the file does not have it.
+ */
+bool key_entry_may_go(const struct access *access,
+		      const struct key_entry *entry);
 /* A new entry after the last, of now; the caller increases access->count.
  * Pointers to other entries are not valid any more. NULL: ENOSPC, ENOMEM.
  */
 struct key_entry *key_entry_add(struct access *access, const char *name,
 				enum role role, const char *public,
 				const char *by, struct error *err);
-/* The entry of a key; made if only the file has the key. Pointers to other
- * entries are not valid any more.
+/* The entry of a key; made, with since_ms 0, if only the file has the key.
+ * Pointers to other entries are not valid any more.
  */
 struct key_entry *key_entry_of(struct access *access, const struct key *key,
 			       const char *by, struct error *err);

@@ -473,6 +473,11 @@ const struct key *keyring_next(const struct keyring *keyring, size_t *at)
 	return NULL;
 }
 
+bool keyring_listed(const struct keyring *keyring, const char *public)
+{
+	return keyring->problem[0] || key_list_find(&keyring->file, public);
+}
+
 const char *keyring_problem(const struct keyring *keyring)
 {
 	return keyring->problem;

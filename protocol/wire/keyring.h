@@ -56,5 +56,9 @@ void keyring_ban(struct keyring *keyring, const char *name, uint64_t for_ms);
 /* Walk all keys, from *at 0 to NULL. */
 const struct key *keyring_next(const struct keyring *keyring, size_t *at);
 
+/* Has the file this key, whatever counts of it? Yes, while it cannot be read.
+ */
+bool keyring_listed(const struct keyring *keyring, const char *public);
+
 /* Why the present file could not be read; "": it was read. */
 const char *keyring_problem(const struct keyring *keyring);

@@ -517,6 +517,86 @@ static void test_rotate_revoked(void)
 	bed_clear(&bed);
 }
 
+/* In memory only. revoked_ms 0: they are valid. */
+static void fill(struct bed *bed, int64_t revoked_ms)
+{
+	char public[KEY_TEXT_SIZE];
+
+	while (bed->access->count < ACCESS_KEYS_MAX) {
+		struct key_entry *entry;
+
+		snprintf(public, sizeof(public), "%040zu", bed->access->count);
+		entry = key_entry_add(bed->access, "x", ROLE_AGENT, public,
+				      "op", NULL);
+		entry->revoked_ms = revoked_ms ? revoked_ms++ : 0;
+		bed->access->count++;
+	}
+}
+
+static bool has(struct bed *bed, const struct key *key)
+{
+	return key_entry_find(bed->access, key->public);
+}
+
+static void test_full(void)
+{
+	struct key keys[3] = { new_key("op", ROLE_OPERATOR),
+			       new_key("n1", ROLE_AGENT),
+			       new_key("n2", ROLE_AGENT) };
+	struct key t = new_key("t", ROLE_JOINER),
+		   n3 = new_key("n3", ROLE_AGENT);
+	struct key n4 = new_key("n4", ROLE_AGENT);
+	struct key_row row = {
+		.public = n3.public,
+		.name = "n3",
+		.role = "agent",
+		.grants = "none",
+		.by = "op",
+		.since_ms = 1,
+		.revoked_ms = clock_wall_ms() - 300LL * 86400 * 1000,
+	};
+	struct error err = { 0 };
+	struct bed bed;
+
+	bed_init(&bed, keys, 3);
+	store_put_key(bed.store, &row, &err);
+	row.public = keys[1].public;
+	row.name = "n1";
+	row.revoked_ms = 1;
+	store_put_key(bed.store, &row, &err);
+	bed_close(&bed);
+	bed_open(&bed);
+	ok(has(&bed, &n3) && !knows(&bed, &n3, ROLE_AGENT),
+	   "a revoked key is remembered for a year");
+	ok(has(&bed, &keys[1]) && !knows(&bed, &keys[1], ROLE_AGENT),
+	   "one that the file has for ever");
+	row.public = n3.public;
+	row.name = "n3";
+	row.revoked_ms = clock_wall_ms() - 400LL * 86400 * 1000;
+	store_put_key(bed.store, &row, &err);
+	bed_close(&bed);
+	bed_open(&bed);
+	ok(!has(&bed, &n3) && !knows(&bed, &n3, ROLE_AGENT),
+	   "then it is only unknown");
+	ok(token(&bed, &t, (struct message_token){ 0 }, &err) == 0, "a token");
+	fill(&bed, 1000);
+	ok(enrol(&bed, &t, &n4, NULL, &err) == 0 &&
+		   bed.access->count <= ACCESS_KEYS_MAX && has(&bed, &keys[1]),
+	   "of too many keys the one revoked first makes room: %s", err.text);
+	bed_close(&bed);
+	bed_open(&bed);
+	t = new_key("t", ROLE_JOINER);
+	token(&bed, &t, (struct message_token){ 0 }, &err);
+	fill(&bed, 0);
+	n4 = new_key("n5", ROLE_AGENT);
+	ok(enrol(&bed, &t, &n4, NULL, &err) < 0 && err.code == ENOSPC,
+	   "valid ones do not: %s", err.text);
+	ok(drop_key(&bed, "node", "n2", &err) == 0 &&
+		   !knows(&bed, &keys[2], ROLE_AGENT),
+	   "but a key of the file can be revoked: %s", err.text);
+	bed_clear(&bed);
+}
+
 static void test_revoke_token(void)
 {
 	struct key op = new_key("op", ROLE_OPERATOR);
@@ -549,5 +629,6 @@ int main(void)
 	test_expired_before_start();
 	test_rotate_revoked();
 	test_revoke_token();
+	test_full();
 	return tap_done();
 }
