@@ -18,7 +18,10 @@ static const char rules_text[] =
 	" mid_acc: {as: mid_acc, take: median}}\n"
 	"  - match: 'rank \\d+ (?<what>bandwidth|latency)=(?<much>[\\d.]+);'\n"
 	"    fields: {what: what:text, much: much}\n"
-	"    metric: {name: what, value: much}\n";
+	"    metric: {name: what, value: much}\n"
+	"  - match: 'step (?<step>\\d+) .top1: (?<top1>\\d+), mAP50: "
+	"(?<mAP50>\\d+), bleu: (?<bleu>\\d+), tokens_seen: "
+	"(?<tokens_seen>\\d+), stop: \\d+, mapper: (?<mapper>\\d+)'\n";
 
 static void number(const cJSON *metrics, const char *name, double want,
 		   const char *what)
@@ -90,6 +93,22 @@ int main(void)
 			   1);
 	number(metrics, "peak", 16, "the rule takes the largest");
 	number(metrics, "mid_acc", 2, "or the median, also of an accuracy");
+	cJSON_Delete(metrics);
+
+	/* By their names. */
+	metrics = read_log("step 1 {top1: 1, mAP50: 2, bleu: 3, tokens_seen: 4,"
+			   " stop: 1, mapper: 5}\n"
+			   "step 2 {top1: 2, mAP50: 3, bleu: 4, tokens_seen: 5,"
+			   " stop: 1, mapper: 6}\n"
+			   "step 3 {top1: 3, mAP50: 4, bleu: 5, tokens_seen: 6,"
+			   " stop: 1, mapper: 7}\n",
+			   0);
+	number(metrics, "top1", 3, "of an accuracy by another name the last");
+	number(metrics, "mAP50", 4, "of a precision");
+	number(metrics, "bleu", 5, "of a score");
+	number(metrics, "tokens_seen", 6, "of a count");
+	number(metrics, "mapper", 6,
+	       "of a name with that in a word the median");
 	cJSON_Delete(metrics);
 
 	metrics = read_log("step 1 acc 0.1 wide 1;\ndone acc 0.75;\n", 0);

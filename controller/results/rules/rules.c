@@ -2,6 +2,8 @@
  */
 #include "controller/results/rules/rules.h"
 
+#include "protocol/base/strings.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
@@ -152,15 +154,39 @@ bool extract_rules_percent(const struct extract_rules *rules, const char *name)
 	return has_form(rules, FORM_PERCENT, name);
 }
 
-/* An accuracy, by its name: "acc", "val_accuracy", "mIoU". */
-static bool is_accuracy(const char *name)
+/* Is a word of the name, without the digits at its end, one of these? Words are
+ * divided by what is neither letter nor digit.
+ */
+static bool name_has_word(const char *name, const char *const *words)
 {
-	static const char *const words[] = { "acc", "miou", "map@", "f1" };
+	while (*name) {
+		size_t size = strspn(name, ASCII_LETTERS ASCII_DIGITS);
+		size_t letters = size;
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcasestr(name, words[i]))
-			return true;
+		while (letters && isdigit((unsigned char)name[letters - 1]))
+			letters--;
+		for (size_t i = 0; words[i]; i++)
+			if (strlen(words[i]) == letters &&
+			    !strncasecmp(name, words[i], letters))
+				return true;
+		name += size ? size : 1;
+	}
 	return false;
+}
+
+/* Is the last value of a run the run's, by its name? That of an accuracy is,
+ * "val_accuracy", "top5", "mAP@0.5", and of a count, "tokens_seen".
+ */
+static bool last_is_it(const char *name)
+{
+	static const char *const words[] = {
+		"ap",     "map", "top",  "auc",   "auroc",    "iou",  "dice",
+		"recall", "em",  "bleu", "rouge", "psnr",     "ssim", "wer",
+		"cer",    "mrr", "ndcg", "seen",  "consumed", NULL
+	};
+
+	return strcasestr(name, "acc") || strcasestr(name, "miou") ||
+	       strcasestr(name, "f1") || name_has_word(name, words);
 }
 
 static enum metric_take source_take(const struct extract_rules *rules,
@@ -188,7 +214,7 @@ enum metric_take extract_rules_take(const struct extract_rules *rules,
 			if (take != TAKE_UNSAID)
 				return take;
 		}
-	return has_form(rules, FORM_COUNTER, name) || is_accuracy(name)
+	return has_form(rules, FORM_COUNTER, name) || last_is_it(name)
 		       ? TAKE_LAST
 		       : TAKE_MEDIAN;
 }
