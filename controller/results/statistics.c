@@ -323,6 +323,10 @@ int statistics_compute(const struct result_input *input,
 	work_get_spread(&work, RECORD_SAMPLES_PER_SECOND, &found.samples);
 	find_rates(input, &found);
 	use_arrival(input, &found);
+	if (!found.source && !isfinite(found.samples_per_second) &&
+	    input->summary &&
+	    record_has(input->summary, RECORD_SAMPLES_PER_SECOND))
+		found.samples_per_second = input->summary->samples_per_second;
 	if (input->inputs.started_ms > 0 &&
 	    input->inputs.ended_ms > input->inputs.started_ms)
 		found.wall_s = (double)(input->inputs.ended_ms -

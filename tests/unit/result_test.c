@@ -226,6 +226,15 @@ static void test_sources(void)
 	number(result, "steps_total", 9, "the steps it speaks of");
 	ok(cJSON_IsTrue(at(result, "measured")), "that is a measure");
 	cJSON_Delete(result);
+
+	measure.sequence = 0;
+	summary = (struct record){ .has = 1u << RECORD_SAMPLES_PER_SECOND,
+				   .samples_per_second = 55.5 };
+	result = result_tree(&input);
+	number(result, "samples_per_second", 55.5,
+	       "samples of the whole run, where there are no tokens");
+	ok(cJSON_IsTrue(at(result, "measured")), "are a measure, too");
+	cJSON_Delete(result);
 }
 
 static void test_nothing(void)
