@@ -253,9 +253,10 @@ static int work_print(struct cli *cli, struct work *work, const char *name,
 	if (!empty)
 		return EXIT_GOOD;
 	cli_say(cli,
-		"no line of the log matches the rules of %s; make rules for it "
-		"with --learn",
-		name ? name : "any format");
+		"no line of the log matches the rules of %s; %smake rules for "
+		"it with --learn",
+		name ? name : "any format",
+		name ? "try all formats, without --framework, or " : "");
 	return EXIT_WORK_FAILED;
 }
 
