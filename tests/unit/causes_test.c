@@ -365,6 +365,14 @@ static const struct {
 	  "ValueError: bad oar\nterminate called without an active exception\n"
 	  "Aborted (core dumped)\n",
 	  "error", -1, 1, "ValueError: bad oar" },
+	{ "an abort, and peers that see a reset at the end of their line",
+	  "Fatal Python error: Aborted\n\n"
+	  TRACEBACK "RuntimeError: [pair.cc:547] Read error [::1]:1: Connection "
+	  "reset by peer\n",
+	  "signal", -1, 1, "Fatal Python error: Aborted" },
+	{ "a reset that nothing else explains",
+	  "step 1 loss 2.5\nread from worker: connection reset by peer\n",
+	  "communication", -1, 2, "read from worker: connection reset by peer" },
 	{ "an abort comes before the connections that it closes",
 	  "Fatal Python error: Aborted\n\n"
 	  TRACEBACK "RuntimeError: [pair.cc:5] Connection reset by peer [::1]:1\n"
