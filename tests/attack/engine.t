@@ -1,8 +1,8 @@
 #!/bin/bash
 # engine.t - an engine that lies to an agent: answers that do not end, are no
 # HTTP, no JSON, of other types, or contradict themselves, in each request that a
-# task needs. The count is printed. An agent with sanitizers is taken where `make
-# asan` built it.
+# task needs, and in streams of images. The count is printed. An agent with
+# sanitizers is taken where `make asan` built it.
 TEST_LIMIT=600
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"
@@ -11,7 +11,7 @@ TEST_LIMIT=600
 need_root
 cluster_need
 need python3
-WAVES=2
+WAVES=2 STREAMS=16
 mkdir -p "$BED/build"
 ln -s "$REGATTA_BUILD"/* "$BED/build"
 [[ -x $ROOT/build/asan/regatta-agent ]] &&
@@ -55,6 +55,22 @@ is "$(grep -c '^failed [a-z-]* null$' "$BED/ends")" 0 \
 	"each that failed says what was wrong"
 ok '! grep -P "[\x00-\x08\x0b-\x1f\x7f]" "$BED/ends"' \
 	"in words that a terminal can show"
+# Streams.
+must dk e1 save -o "$BED/whole.tar" "$TOOL_IMAGE"
+words=0
+for ((n = 1; n <= STREAMS; n++)); do
+	run -t 100 cli image save "$TOOL_IMAGE" "$BED/back.tar"
+	((words += rc == 0 || (rc == 1 && ${#err} > 0)))
+	dk e1 rmi -f "$TOOL_IMAGE" >/dev/null 2>&1
+	run -t 100 cli image load "$BED/whole.tar"
+	((words += rc == 0 || (rc == 1 && ${#err} > 0)))
+	echo "$n $rc $err" >>"$BED/said"
+done
+diag "$(grep -cE '^(save|load):' "$BED/lies") lies in streams"
+is "$words" $((2 * STREAMS)) "each save and load ends, or says what was wrong"
+ok '! grep -P "[\x00-\x08\x0b-\x1f\x7f]" "$BED/said"' "in words, too"
+dk e1 load -q -i "$BED/whole.tar" >/dev/null
+
 # A process of somebody's, in a PID namespace of its own as a container's.
 spawn foreign unshare -pf --kill-child sleep 1000
 must wait_for '[[ $(pgrep -P "$(pid_of foreign)") ]]' 10
