@@ -14,10 +14,13 @@
 #include <string.h>
 #include <sys/queue.h>
 
-#define REFUSALS_MAX 10     /* audited ones of non-operators, at once, */
-#define REFUSALS_RATE 0.1   /* and in a second */
-#define WAKE_US 2000        /* of looking for what waits, at once */
-#define AUDIT_TEXT_MAX 4096 /* of a request; a longer one is left out */
+#define REFUSALS_MAX 10   /* audited ones of non-operators, at once, */
+#define REFUSALS_RATE 0.1 /* and in a second */
+#define WAKE_US 2000      /* of looking for what waits, at once */
+#define AUDIT_TEXT_MAX                                                         \
+	4096 /* of a request; of a longer one its hash is kept                 \
+	      */
+#define AUDIT_SUMMARY_SIZE 200
 
 /* A request that waits for a change. */
 struct waiting {
@@ -423,12 +426,28 @@ static bool too_many_refusals(struct server *server,
 	       !bucket_take(&server->refusals, clock_mono_ms());
 }
 
+/* What is said of a request that is too long: enough to find it again. */
+static void audit_summary(enum message_type type, const char *text,
+			  char summary[AUDIT_SUMMARY_SIZE])
+{
+	char hex[DIGEST_HEX_SIZE];
+	struct digest digest;
+
+	digest_init(&digest);
+	digest_add(&digest, text, strlen(text));
+	digest_hex(&digest, hex);
+	snprintf(summary, AUDIT_SUMMARY_SIZE,
+		 "{\"left_out\":{\"type\":\"%s\",\"bytes\":%zu,"
+		 "\"sha256\":\"%s\"}}",
+		 message_kinds[type].name, strlen(text), hex);
+}
+
 /* Queue a row of the audit log, which is committed with the request's rows. */
 static void audit(struct server *server, const struct wire_peer *peer,
 		  enum message_type type, const void *body, const char *refusal)
 {
 	cJSON *object = codec_object(message_kinds[type].schema, body, NULL);
-	char *text = NULL;
+	char *text = NULL, summary[AUDIT_SUMMARY_SIZE];
 	struct audit_row row = {
 		.time_ms = clock_wall_ms(),
 		.who = wire_peer_name(peer),
@@ -442,7 +461,11 @@ static void audit(struct server *server, const struct wire_peer *peer,
 	cJSON_DeleteItemFromObjectCaseSensitive(object, "request");
 	leave_out_sealed(object);
 	text = cJSON_PrintUnformatted(object);
-	row.request = text && strlen(text) <= AUDIT_TEXT_MAX ? text : "{}";
+	row.request = text ? text : "{}";
+	if (text && strlen(text) > AUDIT_TEXT_MAX) {
+		audit_summary(type, text, summary);
+		row.request = summary;
+	}
 	if (store_put_audit(server->api.store, &row, &err) < 0)
 		log_error("audit: %s", err.text);
 	/* The journal thus keeps the head of the chain, too. */

@@ -289,6 +289,13 @@ like "$(<"$BED/audit")" "\(joiner\) .*enrol .*refused: this token has no uses le
 is "$(regatta audit --format json | jq -r '.audit[].act' |
 	grep -v connect | tail -2 | tr '\n' ' ')" "revoke revoke " \
 	"and in which order"
+"$REGATTA_BUILD/lab/peer" "$REGATTA_CONTROLLER" "$CLUSTER/controller.key" \
+	"$CLUSTER/operator.key" 1 '{"type":"hello","version":3,"software":"x"}' \
+	'{"type":"cancel","request":1,"id":1,"kind":"'"$(head -c 5000 /dev/zero |
+	tr '\0' x)"'"}' >/dev/null
+like "$(regatta audit --format json | jq -c '.audit[] | select(.act == "cancel").request')" \
+	'"left_out":.*"type":"cancel","bytes":[5-9][0-9]{3},"sha256":"[0-9a-f]{64}"' \
+	"of a long request it keeps the hash"
 ann nodes
 ok 'wait_for "regatta audit | finds \"connect .*refused: key\"" 15' \
 	"and that a removed key was turned away"
