@@ -3,9 +3,7 @@
 #include "controller/results/meaning/meaning.h"
 
 #include "controller/results/meaning/counter.h"
-#include "controller/results/meaning/line.h"
 #include "controller/results/rules/dict.h"
-#include "controller/results/rules/number.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -15,34 +13,8 @@
 
 #define HALF_DAY 43200.0
 #define DAY 86400.0
-#define BELOW 16 /* lines below a step that belong to it, if indented */
-#define EXAMPLE_TEXT_MAX 24 /* bytes of a number in an example */
-#define MEMBERS 64          /* lines of a dict that has one for each member */
-
-/* What a record takes from a line. */
-/* clang-format off */
-static const struct {
-	const char *field;
-	enum line_value value;
-	enum meaning_role role;
-} taken[] = {
-	{ "loss", LINE_LOSS, ROLE_LOSS },
-	{ "iteration_ms", LINE_MS, ROLE_STEP_TIME },
-	{ "tokens_per_second", LINE_TOKENS, ROLE_TOKENS },
-	{ "tokens_per_second_per_device", LINE_TOKENS_PER_DEVICE, ROLE_TOKENS_PER_DEVICE },
-	{ "samples_per_second", LINE_SAMPLES, ROLE_SAMPLES },
-	{ "samples_per_second_per_device", LINE_SAMPLES_PER_DEVICE, ROLE_SAMPLES },
-	{ "memory_mib", LINE_MEMORY, ROLE_MEMORY },
-	{ "lr", LINE_LR, ROLE_LR },
-	{ "grad_norm", LINE_GRAD_NORM, ROLE_GRAD_NORM },
-	{ "accuracy", LINE_ACCURACY, ROLE_ACCURACY },
-	{ "global_batch", LINE_GLOBAL_BATCH, ROLE_GLOBAL_BATCH },
-	{ "consumed_samples", LINE_CONSUMED_SAMPLES, ROLE_CONSUMED_SAMPLES },
-	{ "consumed_tokens", LINE_CONSUMED_TOKENS, ROLE_CONSUMED_TOKENS },
-	{ "samples_in_epoch", LINE_SAMPLES_DONE, ROLE_CONSUMED_SAMPLES },
-};
-/* clang-format on */
-#define TAKEN (sizeof(taken) / sizeof(taken[0]))
+#define BELOW 16   /* lines below a step that belong to it, if indented */
+#define MEMBERS 64 /* lines of a dict that has one for each member */
 
 struct meaning {
 	struct notation notation;
@@ -79,11 +51,9 @@ struct meaning {
 	unsigned weak; /* of the records that are taken */
 	bool trained;  /* a line of the training alone has named its step */
 	bool replaced; /* a guessed loss, by a sure one */
-	struct line_pick loss; /* of the first record with one */
-	unsigned losses;       /* records with that name of it */
-	struct captured captured;
-	size_t example_count;   /* values of the line of the example */
-	uint16_t fields[TAKEN]; /* FIELD_NONE: not known yet */
+	struct line_pick loss;     /* of the first record with one */
+	unsigned losses;           /* records with that name of it */
+	struct line_values values; /* of the record */
 };
 
 struct meaning *meaning_new(const struct lexicon *lexicon, struct error *err)
@@ -94,8 +64,7 @@ struct meaning *meaning_new(const struct lexicon *lexicon, struct error *err)
 		return error_null(error_nomem(err, "log"));
 	meaning->notation.lexicon = lexicon;
 	meaning->below_clock = NAN;
-	for (size_t i = 0; i < TAKEN; i++)
-		meaning->fields[i] = FIELD_NONE;
+	line_values_init(&meaning->values);
 	meaning->found.steps = MEANING_STEPS;
 	meaning->weak = 2 * MEANING_STEPS;
 	for (int i = 0; i < 2 * MEANING_STEPS; i++)
@@ -290,229 +259,6 @@ static int keep_clock(struct meaning *meaning, uint64_t step, double seconds,
 	return 0;
 }
 
-/* Captured values. */
-
-static void keep_name(struct meaning *meaning, const struct line_pick *pick,
-		      enum meaning_role role)
-{
-	char *name = meaning->found.names[role];
-	size_t size = pick->name_size, skip = 0;
-
-	if (*name)
-		return;
-	while (size && pick->name[skip] == ' ') {
-		skip++;
-		size--;
-	}
-	if (!size)
-		size = (size_t)snprintf(name, MEANING_NAME_MAX, "(unit)");
-	else
-		memcpy(name, pick->name + skip, size);
-	name[size] = 0;
-}
-
-static void put_value(struct meaning *meaning, uint16_t field, double number)
-{
-	struct captured *captured = &meaning->captured;
-
-	captured->values[captured->count++] = (struct captured_value){
-		.field = field,
-		.kind = CAPTURED_NUMBER,
-		.number = number,
-	};
-}
-
-/* Of lines that are counted, a share of the epochs tells which ones are of the
- * same step.
- */
-static int put_epoch_share(struct meaning *meaning, struct fields *names,
-			   const struct line_pick *epoch)
-{
-	struct captured *captured = &meaning->captured;
-	uint16_t *field = &meaning->rules[2 * STEPS_COUNTED].share;
-	double factor;
-
-	if (!epoch->has || !memchr(epoch->text, '.', epoch->text_size))
-		return 0;
-	if (*field == FIELD_NONE) {
-		if (fields_add(names, "epoch", strlen("epoch"), field,
-			       &factor) < 0)
-			return -1;
-		meaning->rules[2 * STEPS_COUNTED + 1].share = *field;
-	}
-	if (*field == FIELD_NONE)
-		return 0;
-	put_value(meaning, *field, epoch->number);
-	captured->values[captured->count - 1].text = epoch->text;
-	captured->values[captured->count - 1].size = epoch->text_size;
-	return 0;
-}
-
-static int put_taken(struct meaning *meaning, struct fields *names)
-{
-	for (size_t i = 0; i < TAKEN; i++) {
-		const struct line_pick *pick =
-			&meaning->line.picks[taken[i].value];
-		uint16_t *field = &meaning->fields[i];
-		double factor;
-
-		if (!pick->has)
-			continue;
-		if (*field == FIELD_NONE &&
-		    fields_add(names, taken[i].field, strlen(taken[i].field),
-			       field, &factor) < 0)
-			return -1;
-		if (*field == FIELD_NONE)
-			continue;
-		put_value(meaning, *field, pick->number);
-		keep_name(meaning, pick, taken[i].role);
-		meaning->found.decimal |= pick->decimal;
-		meaning->found.scope_open |= taken[i].value == LINE_TOKENS ||
-					     taken[i].value == LINE_SAMPLES;
-	}
-	return 0;
-}
-
-static void open_name(const struct line_pick *pick, char *name)
-{
-	size_t used = 0;
-
-	for (size_t i = 0; i < pick->name_size && used < MEANING_NAME_MAX; i++)
-		if (pick->name[i] > ' ' && pick->name[i] <= '~')
-			name[used++] = pick->name[i];
-		else if (used && name[used - 1] != '_')
-			name[used++] = '_';
-	while (used && name[used - 1] == '_')
-		used--;
-	name[used] = 0;
-	/* Names of metrics are ASCII. */
-	if (!used)
-		snprintf(name, MEANING_NAME_MAX + 1, "%s",
-			 meaning_role_name(pick->role));
-}
-
-/* Keep a number whose meaning is open under its own name. */
-static int put_open_value(struct meaning *meaning, struct fields *names,
-			  const struct line_pick *pick)
-{
-	struct meaning_found *found = &meaning->found;
-	char name[MEANING_NAME_MAX + 1];
-	struct meaning_open *open = found->open;
-	double factor;
-	int rc;
-
-	open_name(pick, name);
-	while (open < found->open + found->open_count &&
-	       strcmp(open->name, name) != 0)
-		open++;
-	if (open == found->open + MEANING_OPEN_MAX)
-		return 0;
-	if (open == found->open + found->open_count) {
-		rc = fields_add(names, name, strlen(name), &open->field,
-				&factor);
-		if (rc < 1 || open->field < RECORD_FIELDS)
-			return rc < 0 ? -1 : 0;
-		memcpy(open->name, name, sizeof(name));
-		open->role = pick->role;
-		open->unit_s = pick->unit_s;
-		found->open_count++;
-	}
-	put_value(meaning, open->field, pick->number);
-	return 0;
-}
-
-static int example_add(struct strings *example, const char *name,
-		       const struct line_pick *pick)
-{
-	char value[LINE_NAME_MAX + EXAMPLE_TEXT_MAX + 2];
-
-	if (!pick->has || pick->text_size > EXAMPLE_TEXT_MAX)
-		return 0;
-	snprintf(value, sizeof(value), "%s=%.*s", name, (int)pick->text_size,
-		 pick->text);
-	return strings_add(example, value, NULL);
-}
-
-/* The name of what was taken, in the unit in which it is printed; NULL: it has
- * none.
- */
-static const char *example_name(size_t i, const struct line_pick *pick)
-{
-	double printed = NAN;
-
-	number_read(pick->text, pick->text_size, &printed);
-	if (pick->number == printed)
-		return taken[i].field;
-	if (taken[i].value == LINE_MS && pick->number == printed * 1000)
-		return "iteration_s";
-	if (taken[i].value == LINE_MEMORY && pick->number == printed * 1024)
-		return "memory_gib";
-	return NULL;
-}
-
-/* Keep the values of a line that has more of them than those before; they stand
- * in it.
- */
-static int keep_example(struct meaning *meaning, const struct line_pick *step)
-{
-	struct strings *example = &meaning->found.example;
-
-	if (meaning->captured.count <= meaning->example_count ||
-	    meaning->members || !step->text_size)
-		return 0;
-	meaning->example_count = meaning->captured.count;
-	strings_clear(example);
-	if (example_add(example, "step", step) < 0)
-		return -1;
-	for (size_t i = 0; i < TAKEN; i++) {
-		const struct line_pick *pick =
-			&meaning->line.picks[taken[i].value];
-		const char *name = pick->has ? example_name(i, pick) : NULL;
-
-		if (name && example_add(example, name, pick) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int put_all(struct meaning *meaning, struct fields *names,
-		   enum meaning_steps steps, uint64_t step)
-{
-	const struct line_reading *line = &meaning->line;
-	const struct line_pick *own = line->picks[LINE_STEP].has
-					      ? &line->picks[LINE_STEP]
-					      : &line->picks[LINE_BATCH];
-
-	meaning->captured.rule = &meaning->rules[meaning->weak];
-	meaning->captured.count = 0;
-	if (steps != STEPS_COUNTED)
-		put_value(meaning, RECORD_STEP, (double)step);
-	if (steps == STEPS_NAMED && own->has) {
-		meaning->found.nameless |= line->nameless;
-		if (isfinite(own->total) && !meaning->found.epochs.begun)
-			put_value(meaning, RECORD_STEPS, own->total);
-		keep_name(meaning, own, ROLE_STEP);
-	}
-	if (meaning->rank >= 0 || line->rank >= 0)
-		put_value(meaning, RECORD_RANK,
-			  (double)(meaning->rank >= 0 ? meaning->rank
-						      : line->rank));
-	if (line->picks[LINE_EPOCH].has)
-		keep_name(meaning, &line->picks[LINE_EPOCH], ROLE_EPOCH);
-	if (steps == STEPS_COUNTED &&
-	    put_epoch_share(meaning, names, &line->picks[LINE_EPOCH]) < 0)
-		return -1;
-	meaning->found.data_time |= line->picks[LINE_DATA_TIME].has;
-	if (put_taken(meaning, names) < 0 ||
-	    (steps == STEPS_NAMED && keep_example(meaning, own) < 0))
-		return -1;
-	for (int i = LINE_OPEN_STEP_TIME; i <= LINE_OPEN_RATE; i++)
-		if (line->picks[i].has &&
-		    put_open_value(meaning, names, &line->picks[i]) < 0)
-			return -1;
-	return 0;
-}
-
 /* Is the loss the one of the records before? Once two had the same name,
  * another one is that of a summary, or of another program.
  */
@@ -542,6 +288,7 @@ static int deliver_record(struct meaning *meaning, enum meaning_steps steps,
 	struct meaning_found *found = &meaning->found;
 	struct line_pick *loss = &meaning->line.picks[LINE_LOSS];
 	bool sure = line_loss_is_sure(&meaning->line);
+	struct rule *rule;
 	unsigned weak;
 	double seconds;
 
@@ -564,10 +311,17 @@ static int deliver_record(struct meaning *meaning, enum meaning_steps steps,
 	else
 		found->loss_guessed |= loss->has && !sure;
 	loss->has = loss->has && loss_is_same(meaning, loss);
+	rule = &meaning->rules[meaning->weak];
 	if (!line_has_any(&meaning->line))
 		return 0;
-	if (put_all(meaning, meaning->names, steps, step) < 0)
+	if (meaning->rank >= 0)
+		meaning->line.rank = meaning->rank;
+	if (line_values_put(&meaning->values, found, meaning->names,
+			    &meaning->line, steps, step, !meaning->members) < 0)
 		return -1;
+	rule->share =
+		steps == STEPS_COUNTED ? meaning->values.share : FIELD_NONE;
+	meaning->values.captured.rule = rule;
 	seconds = clock->has ? clock->number : line_printed(meaning);
 	meaning->found.fractions |= clock->has && seconds != floor(seconds);
 	if (isnan(seconds) && step == meaning->below_step)
@@ -575,7 +329,7 @@ static int deliver_record(struct meaning *meaning, enum meaning_steps steps,
 	if (steps == STEPS_NAMED &&
 	    keep_clock(meaning, step, seconds, !clock->has) < 0)
 		return -1;
-	return meaning->fn(&meaning->captured, meaning->arg);
+	return meaning->fn(&meaning->values.captured, meaning->arg);
 }
 
 /* Does the line have nothing but a step, or an epoch? */
@@ -595,7 +349,7 @@ static void keep_context(struct meaning *meaning)
 		return;
 	if (own->has) {
 		if (find_step(meaning, &step) == STEPS_NAMED) {
-			keep_name(meaning, own, ROLE_STEP);
+			line_values_name(&meaning->found, own, ROLE_STEP);
 			meaning->below_step = step;
 			meaning->below_clock = line_printed(meaning);
 			meaning->below = BELOW;
