@@ -169,6 +169,29 @@ static void work_get_spread(const struct work *work, enum record_field field,
 	spread_sum_up(work->values, n, spread);
 }
 
+/* Rates of samples that a log has of each device alone, over all. */
+static void samples_of_devices(const struct work *work, struct spread *spread)
+{
+	const struct result_input *input = work->input;
+	int metric = input->extract
+			     ? extract_metric_find(input->extract,
+						   "samples_per_second_per_"
+						   "device")
+			     : -1;
+	double value;
+	size_t n = 0;
+
+	for (size_t i = work->figures->first;
+	     metric >= 0 && i < input->record_count; i++)
+		if (!work->left_out[i] &&
+		    record_metric(&input->records[i], (size_t)metric, &value) &&
+		    isfinite(value) && value > 0)
+			work->values[n++] =
+				formula_over_devices(value,
+						     input->inputs.devices);
+	spread_sum_up(work->values, n, spread);
+}
+
 static double summary_rate(const struct result_input *input)
 {
 	const struct record *summary = input->summary;
@@ -321,6 +344,8 @@ int statistics_compute(const struct result_input *input,
 	work_get_spread(&work, RECORD_TOKENS_PER_SECOND, &found.tokens);
 	work_get_spread(&work, RECORD_TOKENS_PER_DEVICE, &found.per_device);
 	work_get_spread(&work, RECORD_SAMPLES_PER_SECOND, &found.samples);
+	if (!found.samples.n)
+		samples_of_devices(&work, &found.samples);
 	find_rates(input, &found);
 	use_arrival(input, &found);
 	if (!found.source && !isfinite(found.samples_per_second) &&

@@ -5,6 +5,7 @@
 #include "controller/results/rules/number.h"
 #include "tests/tap.h"
 #include "tests/unit/expectations.h"
+#include "tests/unit/result_tree.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -317,6 +318,34 @@ static void check_remarks(const char *log, const char *codes)
 	extract_free(extract);
 }
 
+/* A rate of each device is one of all. */
+static void check_device_rate(void)
+{
+	static const char log[] = "step 1 loss 4 9 samples/sec/chip\n"
+				  "step 2 loss 3 12 samples/sec/chip\n"
+				  "step 3 loss 2 12.5 samples/sec/chip\n"
+				  "step 4 loss 1 13 samples/sec/chip\n";
+	struct extract *extract = extract_new(rules, NULL);
+	struct measure_spec measure = { .warmup_steps = 1 };
+	struct result_input input = { .measure = &measure,
+				      .inputs.devices = 8,
+				      .extract = extract };
+	cJSON *result;
+
+	extract_feed(extract, log, strlen(log), NULL);
+	extract_finish(extract, NULL);
+	input.records = extract_records(extract, &input.record_count);
+	input.summary = extract_summary(extract);
+	result = result_tree(&input);
+	ok(same(cJSON_GetNumberValue(
+			cJSON_GetObjectItem(result, "samples_per_second")),
+		100) &&
+		   cJSON_IsTrue(cJSON_GetObjectItem(result, "measured")),
+	   "samples/s of each device are those of 8 devices");
+	cJSON_Delete(result);
+	extract_free(extract);
+}
+
 /* Numbers are those that strtod() reads, to the last bit. */
 static void numbers_check(void)
 {
@@ -389,6 +418,7 @@ int main(void)
 			      "by-meaning memory-unit ");
 		check_remarks("step 1 loss 2 max_mem 3GiB\n", "by-meaning ");
 		check_remarks("nothing\n", "");
+		check_device_rate();
 		numbers_check();
 	}
 	extract_rules_free(rules);
