@@ -102,21 +102,28 @@ static double metric_growth(const struct evidence *evidence, uint16_t field,
 	return median_of(evidence->values, count);
 }
 
-/* Does the metric only grow, from step to step? */
-static bool metric_grows(const struct evidence *evidence, uint16_t field)
+/* How a metric changes from step to step. One that grows may do so by chance,
+ * unless it doubles.
+ */
+enum growth { GROWS_NOT, GROWS, DOUBLES };
+
+static enum growth metric_grows(const struct evidence *evidence, uint16_t field)
 {
 	size_t count = 0;
-	double last = -INFINITY, now;
+	double first = NAN, last = -INFINITY, now;
 
 	for (size_t i = 0; i < evidence->steps->count; i++) {
 		if (!metric_value(evidence->steps, i, field, &now))
 			continue;
 		if (now <= last)
-			return false;
+			return GROWS_NOT;
+		first = count ? first : now;
 		last = now;
 		count++;
 	}
-	return count > 2;
+	if (count < 3)
+		return GROWS_NOT;
+	return last >= 2 * first ? DOUBLES : GROWS;
 }
 
 static uint16_t metric_field(const struct steps *steps, const char *name)
@@ -222,9 +229,11 @@ static size_t find_readings(const struct evidence *evidence,
 			    struct reading *found)
 {
 	static const double units[] = { 1, 1e-3 };
-	bool grows = metric_grows(evidence, open->field);
+	enum growth growth = metric_grows(evidence, open->field);
 	size_t count = 0;
 
+	if (growth == GROWS && !can_compare(evidence))
+		return 0;
 	for (size_t u = 0; u < 2; u++)
 		for (int of = OF_STEP; of <= SINCE_START; of++) {
 			struct reading reading = { units[u], of };
@@ -235,7 +244,8 @@ static size_t find_readings(const struct evidence *evidence,
 					continue;
 				reading.unit_s = open->unit_s;
 			}
-			if ((of == SINCE_START) != grows ||
+			if ((growth != GROWS &&
+			     (of == SINCE_START) != (growth == DOUBLES)) ||
 			    (of == OF_INTERVAL && evidence->stride == 1) ||
 			    (of != OF_STEP && open->role == ROLE_STEP_TIME))
 				continue;
@@ -257,7 +267,8 @@ static bool is_meter(const struct evidence *evidence,
 		     const struct meaning_open *open)
 {
 	return evidence->found->data_time && open->role != ROLE_RATE &&
-	       !isfinite(open->unit_s) && !metric_grows(evidence, open->field);
+	       !isfinite(open->unit_s) &&
+	       metric_grows(evidence, open->field) == GROWS_NOT;
 }
 
 /* Can the time be read in one way only? */
