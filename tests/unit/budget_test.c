@@ -86,6 +86,33 @@ static void test_sessions(void)
 	budget = budget_join(budgets, "another", ROLE_AGENT, 0);
 	ok(budget != NULL, "each key by itself");
 	budget_leave(budget, 0);
+	count = 0;
+	while (count < 1000 && budget_join(budgets, "viewer", ROLE_VIEWER, 0))
+		count++;
+	is_int(count, 64, "a viewer has more, and no 65th");
+	budgets_free(budgets);
+}
+
+/* What no machine has received, of each key and of all together. */
+static void test_unsent(void)
+{
+	struct budgets *budgets = budgets_new();
+	struct budget *keys[5];
+	char name[] = "0";
+
+	for (int i = 0; i < 5; i++, name[0]++)
+		keys[i] = budget_join(budgets, name, ROLE_VIEWER, 0);
+	for (int i = 0; i < 4; i++)
+		ok(budget_take(keys[i], BUDGET_UNSENT, 32 << 20) ==
+			   BUDGET_TAKEN,
+		   "a key may have 32 MiB");
+	ok(budget_take(keys[0], BUDGET_UNSENT, 1) == BUDGET_OF_KEY,
+	   "and not a byte more");
+	ok(budget_take(keys[4], BUDGET_UNSENT, 1) == BUDGET_OF_ALL,
+	   "all together 128 MiB, and not a byte more");
+	budget_give(keys[0], BUDGET_UNSENT, 1);
+	ok(budget_take(keys[4], BUDGET_UNSENT, 1) == BUDGET_TAKEN,
+	   "until one of them has received some");
 	budgets_free(budgets);
 }
 
@@ -95,6 +122,7 @@ int main(void)
 	test_messages();
 	test_processor();
 	test_sessions();
+	test_unsent();
 	is_int(budget_text_max(ROLE_VIEWER, false), BUDGET_PERSON_HELLO,
 	       "a person's hello is short");
 	is_int(budget_text_max(ROLE_OPERATOR, false), BUDGET_PERSON_HELLO,
