@@ -261,6 +261,10 @@ static const struct {
 	/* What is no record. */
 	{ "an evaluation", "Validation step 10: loss 2.5\n[eval] step 10 loss 2.5\nTest: [ 10/500] loss 2.5\nIter 1: Val loss 3.125, Val took 1.000s\n",
 	  0, 0, { 0 } },
+	{ "a test set", "Train Epoch: 1 [640/60000 (1%)]\tLoss: 2.5\n\nTest set: Average loss: 9.5, Accuracy: 9200/10000 (92%)\n\nOn the validation set: loss = 9\n",
+	  1, 1, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "a dict behind a word of an evaluation", "metrics: {'step': 6, 'loss': 2.5}\nEval metrics: {'step': 6, 'loss': 9}\n2025-11-03 09:12:16,111 INFO val: {'step': 6, 'loss': 9}\n",
+	  1, 6, { 2.5, NONE, NONE, NONE, NONE, NONE } },
 	{ "a value of an evaluation", "step 10 | train loss 2.5 | val loss 9 | val acc 0.5\n",
 	  1, 10, { 2.5, NONE, NONE, NONE, NONE, NONE } },
 	{ "bars of other work", "Fetching 5 files: 100%|####| 5/5 [00:08<00:00,  1.34it/s]\n100%|####| 170498071/170498071 [00:03<00:00, 52384211.03it/s]\nGenerating train split: 100%|####| 10/10 [00:01<00:00, 9 examples/s]\nProcessed prompts: 100%|####| 8/8 [00:03<00:00, 2.5it/s]\n",

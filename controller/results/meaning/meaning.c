@@ -152,6 +152,16 @@ static bool is_dict(const char *text, size_t size)
 	return i < size && (text[i] == '"' || text[i] == '\'');
 }
 
+/* "Eval metrics: {'loss': 2.5}" */
+static void read_dict_head(struct meaning *meaning, const char *text,
+			   size_t size)
+{
+	struct quantity quantity =
+		notation_quantity(&meaning->notation, text, size);
+
+	meaning->line.section |= quantity.other || quantity.section;
+}
+
 static void read_numbers(struct meaning *meaning, const char *text, size_t size)
 {
 	while (size) {
@@ -163,9 +173,12 @@ static void read_numbers(struct meaning *meaning, const char *text, size_t size)
 				      line_take, &meaning->line);
 		if (!brace)
 			return;
-		if (is_dict(brace, size - before))
+		if (is_dict(brace, size - before)) {
+			if (before)
+				read_dict_head(meaning, text, before);
 			n = dict_read(brace, size - before, take_dict_number,
 				      meaning);
+		}
 		n = n ? n : 1;
 		text = brace + n;
 		size -= before + n;
