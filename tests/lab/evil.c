@@ -18,6 +18,7 @@
  *
  * `tokens` is honest: an operator's session that prints so many new tokens.
  */
+#include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 #include "protocol/message/message.h"
 #include "protocol/wire/join.h"
@@ -118,6 +119,11 @@ static cJSON *good_message(enum message_type type)
 
 	cJSON_AddStringToObject(object, "type", message_kinds[type].name);
 	good_members(object, message_kinds[type].schema);
+	/* Else an agent refuses every task for its clock alone. */
+	if (type == MESSAGE_WELCOME || type == MESSAGE_HEARTBEAT)
+		cJSON_ReplaceItemInObject(object, "time_ms",
+					  cJSON_CreateNumber(
+						  (double)clock_wall_ms()));
 	if (type == MESSAGE_HELLO)
 		cJSON_ReplaceItemInObject(object, "version",
 					  cJSON_CreateNumber(PROTOCOL_VERSION));
