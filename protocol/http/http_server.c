@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <netdb.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,14 @@ struct stream {
 	TAILQ_ENTRY(stream) next;
 };
 
+/* Names of this machine. The full one is that of the hosts file or of DNS,
+ * which may answer late or never: it is empty until then.
+ */
+struct own_name {
+	char name[HOST_SIZE];
+	struct gaicb asked;
+};
+
 /* The answers of one second to one owner. */
 struct http_owner {
 	char name[HTTP_OWNER_SIZE];
@@ -68,7 +77,7 @@ struct http_server {
 	struct MHD_Daemon *daemon;
 	sd_event_source *io, *timer, *alive;
 	char url[128];
-	char own[HOST_SIZE], full[HOST_SIZE]; /* names of this machine */
+	struct own_name *own;
 	char *name;
 	char *certificate, *key;
 	int64_t second; /* the present second, monotonic */
@@ -135,20 +144,32 @@ static void host_without_port(const char *text, char host[HOST_SIZE])
 		 end ? (int)(end - text) : HOST_SIZE - 1, text);
 }
 
+static const char *own_name_full(const struct own_name *own)
+{
+	const struct addrinfo *found = own->asked.ar_result;
+
+	return gai_error((struct gaicb *)&own->asked) == 0 && found &&
+			       found->ai_canonname
+		       ? found->ai_canonname
+		       : "";
+}
+
 /* Only exact names: the owner of a domain chooses all names in it. */
 static bool http_name_is_ours(const struct http_server *server,
 			      const char *host)
 {
 	const char *domain = strchr(host, '.');
 	size_t label = strcspn(host, ".");
+	const char *own = server->own->name;
+	const char *full = own_name_full(server->own);
 
 	if (!strcasecmp(host, "localhost") ||
-	    (*server->own && !strcasecmp(host, server->own)) ||
-	    (*server->full && !strcasecmp(host, server->full)) ||
+	    (*own && !strcasecmp(host, own)) ||
+	    (*full && !strcasecmp(host, full)) ||
 	    (server->name && !strcasecmp(host, server->name)))
 		return true;
-	return label && label == strcspn(server->own, ".") &&
-	       !strncasecmp(host, server->own, label) &&
+	return label && label == strcspn(own, ".") &&
+	       !strncasecmp(host, own, label) &&
 	       (!domain || (server->name && !strcasecmp(domain, server->name)));
 }
 
@@ -759,21 +780,33 @@ static int join_loop(struct http_server *server, struct error *err)
 			  server, err);
 }
 
-/* Its full name is that of the hosts file or of DNS. */
-static void http_server_ask_name(struct http_server *server)
+static struct own_name *own_name_new(void)
 {
-	const struct addrinfo hints = { .ai_flags = AI_CANONNAME,
-					.ai_socktype = SOCK_STREAM };
-	struct addrinfo *found = NULL;
+	static const struct addrinfo hints = { .ai_flags = AI_CANONNAME,
+					       .ai_socktype = SOCK_STREAM };
+	struct own_name *own = calloc(1, sizeof(*own));
+	struct sigevent nothing = { .sigev_notify = SIGEV_NONE };
+	struct gaicb *list[1];
 
-	gethostname(server->own, sizeof(server->own) - 1);
-	if (*server->own &&
-	    getaddrinfo(server->own, NULL, &hints, &found) == 0 &&
-	    found->ai_canonname)
-		snprintf(server->full, sizeof(server->full), "%s",
-			 found->ai_canonname);
-	if (found)
-		freeaddrinfo(found);
+	if (!own)
+		return NULL;
+	gethostname(own->name, sizeof(own->name) - 1);
+	own->asked.ar_name = own->name;
+	own->asked.ar_request = &hints;
+	list[0] = &own->asked;
+	if (*own->name)
+		getaddrinfo_a(GAI_NOWAIT, list, 1, &nothing);
+	return own;
+}
+
+/* What is being asked at this moment belongs to the resolver's thread. */
+static void own_name_free(struct own_name *own)
+{
+	if (!own || gai_cancel(&own->asked) == EAI_NOTCANCELED)
+		return;
+	if (own->asked.ar_result)
+		freeaddrinfo(own->asked.ar_result);
+	free(own);
 }
 
 static int http_server_open(struct http_server *server,
@@ -824,7 +857,8 @@ struct http_server *http_server_new(sd_event *loop,
 	server->handler = *handler;
 	server->arg = arg;
 	server->name = config->name ? strdup(config->name) : NULL;
-	if (config->name && !server->name)
+	server->own = own_name_new();
+	if (!server->own || (config->name && !server->name))
 		return error_null(error_nomem(err, "web server"));
 	if (!config->certificate != !config->key)
 		return error_null(error_set(err, EINVAL,
@@ -837,7 +871,6 @@ struct http_server *http_server_new(sd_event *loop,
 		return NULL;
 	if (http_server_open(server, config, err) < 0)
 		return NULL;
-	http_server_ask_name(server);
 	return take(server);
 }
 
@@ -861,6 +894,7 @@ void http_server_free(struct http_server *server)
 	free(server->key);
 	free(server->certificate);
 	free(server->name);
+	own_name_free(server->own);
 	sd_event_unref(server->loop);
 	free(server);
 }
