@@ -21,7 +21,8 @@ diag "$(readlink "$REGATTA_BUILD/regatta-agent")"
 # shellcheck disable=SC2034 # in a condition
 FAULT='AddressSanitizer|runtime error:|LeakSanitizer|core dumped|Assertion'
 # shellcheck disable=SC2034 # in conditions
-LIMIT_MIB=512 # 256 of these are what sanitizers keep
+LIMIT_MIB=256 # some 100 of these are what sanitizers need
+export ASAN_OPTIONS=quarantine_size_mb=16
 
 # The agent is given the liar's socket, all others the engine's own.
 # shellcheck disable=SC2034 # for cluster_up

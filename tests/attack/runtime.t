@@ -25,13 +25,16 @@ if [[ \${2-} && -s $BED/adds ]]; then
 		"\$2/config.json"
 fi
 if [[ \${2-} && -s $BED/makes ]]; then
-	jq --slurpfile new "$BED/makes" '.linux.devices += \$new |
-		.linux.resources.devices += [\$new[0] | {allow: true, type,
-			major, minor, access: "rwm"}]' \
-		"\$2/config.json" >"\$2/new.json" &&
-		mv "\$2/new.json" "\$2/config.json"
+	makes=\$(<$BED/makes) perl -0pi -e '
+		my \$rule = \$ENV{makes} =~ s/"path": "[^"]*"/"allow": true,
+			"access": "rwm"/r;
+		s/("resources":\{"devices":\[[^]]*)\]/\$1,\$rule]/;
+		s/"devices":\[(?=\{"path")/\$&\$ENV{makes},/ or
+			s/"linux":\{/\$&"devices":[\$ENV{makes}],/' \
+		"\$2/config.json"
 fi
-[[ ! \${2-} ]] || jq -r '.process.env[]' "\$2/config.json" >$BED/environment
+[[ ! \${2-} ]] || perl -0ne 'print "\$1\n" while /"(NVIDIA_[^"]*)"/g' \
+	"\$2/config.json" >$BED/environment
 exec runc "\${words[@]}"
 END
 chmod +x "$BED/runtime"
