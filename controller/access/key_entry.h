@@ -27,7 +27,7 @@ bool network_has(const char *text, const char *address);
 /* Including revoked ones, of which the oldest gives way. */
 #define ACCESS_KEYS_MAX 65536
 /* With keys of the file that are revoked or replaced: that always works. */
-#define ACCESS_ROWS_MAX (2 * ACCESS_KEYS_MAX)
+#define ACCESS_ROWS_MAX (2 * (size_t)ACCESS_KEYS_MAX)
 #define MACHINE_SIZE 65
 
 /* A key_row that owns its texts. */

@@ -138,32 +138,37 @@ static void cut_most(struct unread *unread, const struct sight *sight)
 
 static int by_coming(const void *a, const void *b)
 {
-	const struct connection *one = *(struct connection *const *)a;
-	const struct connection *other = *(struct connection *const *)b;
+	uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
 
-	return (one->silent > other->silent) - (one->silent < other->silent);
+	return (one > other) - (one < other);
 }
 
 /* Cut the oldest of those without a message: one in eight. */
 static void cut_silent(struct unread *unread, bool few)
 {
-	owned_free struct connection **list = NULL;
-	size_t found = 0, cut;
+	owned_free uint64_t *came = NULL;
+	size_t found = 0;
+	uint64_t last;
 
 	unread_look_at_all(unread);
-	if (unread->silent <= UNREAD_SILENT_MAX && !few)
+	if (!unread->silent || (unread->silent <= UNREAD_SILENT_MAX && !few))
 		return;
-	list = calloc(unread->silent, sizeof(*list));
-	for (size_t i = 0; list && i < unread->count; i++)
+	came = calloc(unread->silent, sizeof(*came));
+	if (!came)
+		return;
+	for (size_t i = 0; i < unread->count; i++)
 		if (unread->all[i].inode && unread->all[i].silent)
-			list[found++] = &unread->all[i];
-	if (found)
-		qsort(list, found, sizeof(*list), by_coming);
-	cut = found / 8 + 1;
-	for (size_t i = 0; i < found && i < cut; i++) {
-		list[i]->inode = 0;
+			came[found++] = unread->all[i].silent;
+	qsort(came, found, sizeof(*came), by_coming);
+	last = came[found / 8];
+	for (size_t i = 0; i < unread->count; i++) {
+		struct connection *one = &unread->all[i];
+
+		if (!one->inode || !one->silent || one->silent > last)
+			continue;
+		one->inode = 0;
 		unread->silent--;
-		unread->cut(unread->arg, (int)(list[i] - unread->all), 0);
+		unread->cut(unread->arg, (int)i, 0);
 	}
 }
 
