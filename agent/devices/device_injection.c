@@ -327,7 +327,7 @@ static int add_selector(const struct device_injection *injection,
 				      err);
 }
 
-/* The engine's default runtime may read the selector: the value of an image
+/* Where the engine reads the selector of each container, the value of an image
  * must not open devices.
  */
 static int add_no_device(const struct device_injection *injection,
@@ -337,7 +337,7 @@ static int add_no_device(const struct device_injection *injection,
 		&injection->profile->container.selector;
 	owned(strings_clear) struct strings none = { 0 };
 
-	if (!selector->none)
+	if (!selector->none || !injection->features->reads_selectors)
 		return 0;
 	if (strings_add(&none, selector->none, err) < 0)
 		return -1;

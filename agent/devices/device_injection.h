@@ -10,8 +10,9 @@
  * the engine has: the profile's runtime with its selector variable; the
  * profile's CDI devices, if there is one for each device; the profile's device
  * request. Podman's Docker API ignores all three silently (seen with 4.3): it
- * gets the selector variable, which a vendor's OCI hook reads. A container
- * whose devices are not selected by it gets it with the value that opens none.
+ * gets the selector variable, which a vendor's OCI hook reads. Where the
+ * engine may read it in each container, one whose devices are not selected by
+ * it gets it with the value that opens none.
  *
  * The sweep's values have precedence: a variable, runtime, ulimit, shm or ipc
  * that the spec already has stays. Lists are merged without duplicates.
@@ -50,6 +51,9 @@ struct engine_features {
 	struct cdi_nodes cdi_nodes;
 	bool ignores_devices; /* silently ignores runtimes and device requests,
 				 but those for `cdi` */
+	bool reads_selectors; /* its default runtime is not a plain one, or
+				 hooks run in each container: a variable of an
+				 image may give it devices */
 	char *isolation; /* why root of a container is not root on the host:
 			    "rootless", "userns-remap"; NULL: it is root */
 	struct strings unlimited; /* resources that it cannot limit: "memory",

@@ -315,6 +315,19 @@ int engine_features_podman(const cJSON *info, struct engine_features *features,
 	return engine_features_rootless(&controllers, features, err);
 }
 
+/* Does this runtime do no more than the engine asks for? NULL: it is unknown.
+ */
+static bool runtime_is_plain(const char *runtime)
+{
+	static const char *const plain[] = { "runc", "crun", "youki",
+					     "io.containerd.runc.v2" };
+
+	for (size_t i = 0; runtime && i < sizeof(plain) / sizeof(*plain); i++)
+		if (!strcmp(runtime, plain[i]))
+			return true;
+	return !runtime;
+}
+
 int engine_features_read(const cJSON *info, struct engine_features *features,
 			 struct error *err)
 {
@@ -324,6 +337,9 @@ int engine_features_read(const cJSON *info, struct engine_features *features,
 	got.ignores_devices = json_get(info, "BuildahVersion");
 	if (got.ignores_devices)
 		runtimes = NULL;
+	got.reads_selectors =
+		got.ignores_devices ||
+		!runtime_is_plain(json_get_text(info, "DefaultRuntime"));
 	cJSON_ArrayForEach(item, runtimes)
 		if (item->string && got.runtimes.count < RUNTIMES_MAX &&
 		    strings_add(&got.runtimes, item->string, err) < 0)

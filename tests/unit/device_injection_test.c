@@ -199,6 +199,19 @@ static void plain_nodes(void)
 	       "shm as the profile says");
 	ok(!spec.runtime && !spec.requests_count,
 	   "no runtime, no request: the engine has neither");
+	list_is(&spec.engine_env, &machine.lab, "",
+		"nor a selector, which a plain runtime does not read");
+}
+
+/* A default runtime that reads the selector of an image. */
+static void other_runtime(void)
+{
+	owned(machine_clear) struct machine machine;
+	owned(spec_clear) struct container_spec spec = { 0 };
+
+	nvidia_make(&machine);
+	machine.features = features("{\"DefaultRuntime\": \"own\"}");
+	device_injection_apply(&machine.needs, &spec, NULL);
 	list_is(&spec.engine_env, &machine.lab, "NVIDIA_VISIBLE_DEVICES=void",
 		"the default runtime gives nothing by the image's own value");
 }
@@ -210,7 +223,8 @@ static void no_device(void)
 
 	nvidia_make(&machine);
 	machine.needs.count = 0;
-	machine.features = features("{\"Runtimes\": {\"nvidia\": {}}}");
+	machine.features = features("{\"Runtimes\": {\"nvidia\": {}},"
+				    "\"DefaultRuntime\": \"nvidia\"}");
 	device_injection_apply(&machine.needs, &spec, NULL);
 	list_is(&spec.engine_env, &machine.lab, "NVIDIA_VISIBLE_DEVICES=void",
 		"nor does it if there is no device");
@@ -714,6 +728,7 @@ int main(void)
 		return tap_done();
 	}
 	plain_nodes();
+	other_runtime();
 	no_device();
 	one_device();
 	asked();
