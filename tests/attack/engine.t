@@ -60,10 +60,10 @@ ok '! grep -P "[\x00-\x08\x0b-\x1f\x7f]" "$BED/ends"' \
 must dk e1 save -o "$BED/whole.tar" "$TOOL_IMAGE"
 words=0
 for ((n = 1; n <= STREAMS; n++)); do
-	run -t 100 cli image save "$TOOL_IMAGE" "$BED/back.tar"
+	run -t 250 cli image save "$TOOL_IMAGE" "$BED/back.tar"
 	((words += rc == 0 || (rc == 1 && ${#err} > 0)))
 	dk e1 rmi -f "$TOOL_IMAGE" >/dev/null 2>&1
-	run -t 100 cli image load "$BED/whole.tar"
+	run -t 250 cli image load "$BED/whole.tar"
 	((words += rc == 0 || (rc == 1 && ${#err} > 0)))
 	echo "$n $rc $err" >>"$BED/said"
 done
