@@ -1,21 +1,19 @@
 /* http_server.c - pages and metrics over HTTP, on the loop of a daemon.
  */
 #include "protocol/http/http_server.h"
-#include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
+#include "protocol/http/http_names.h"
 #include "protocol/http/http_visitors.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <microhttpd.h>
 #include <netdb.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/queue.h>
 #include <unistd.h>
 
@@ -25,7 +23,6 @@
 #define STREAM_PIECE (16 << 10)
 #define STREAMS_A_TURN 4 /* streams that are written to */
 #define TURN_MS 1
-#define HOST_SIZE 256
 #define ALIVE_MS 15000 /* until a closed stream is noticed */
 
 static const char strict_policy[] =
@@ -56,20 +53,6 @@ struct stream {
 	TAILQ_ENTRY(stream) next;
 };
 
-/* Names of this machine. The full one is that of the hosts file or of DNS,
- * which may answer late or never: it is empty until then.
- */
-struct own_name {
-	char name[HOST_SIZE];
-	struct gaicb asked;
-};
-
-/* The answers of one second to one owner. */
-struct http_owner {
-	char name[HTTP_OWNER_SIZE];
-	unsigned int answers;
-};
-
 struct http_server {
 	sd_event *loop;
 	struct http_handler handler;
@@ -77,12 +60,9 @@ struct http_server {
 	struct MHD_Daemon *daemon;
 	sd_event_source *io, *timer, *alive;
 	char url[128];
-	struct own_name *own;
-	char *name;
+	struct http_names *names;
 	char *certificate, *key;
-	int64_t second; /* the present second, monotonic */
-	struct http_owner owners[HTTP_OWNERS_MAX]; /* of that second */
-	size_t owners_count;
+	struct http_owners owners;
 	struct http_visitors visitors;
 	TAILQ_HEAD(, stream) streams; /* the oldest first */
 	TAILQ_HEAD(, event) events;
@@ -134,57 +114,11 @@ void http_client_address(const struct http_request *request,
 		address[0] = 0;
 }
 
-/* Without the port. */
-static void host_without_port(const char *text, char host[HOST_SIZE])
-{
-	const char *end = *text == '[' ? strchr(text, ']') : strchr(text, ':');
-
-	text += *text == '[';
-	snprintf(host, HOST_SIZE, "%.*s",
-		 end ? (int)(end - text) : HOST_SIZE - 1, text);
-}
-
-static const char *own_name_full(const struct own_name *own)
-{
-	const struct addrinfo *found = own->asked.ar_result;
-
-	return gai_error((struct gaicb *)&own->asked) == 0 && found &&
-			       found->ai_canonname
-		       ? found->ai_canonname
-		       : "";
-}
-
-/* Only exact names: the owner of a domain chooses all names in it. */
-static bool http_name_is_ours(const struct http_server *server,
-			      const char *host)
-{
-	const char *domain = strchr(host, '.');
-	size_t label = strcspn(host, ".");
-	const char *own = server->own->name;
-	const char *full = own_name_full(server->own);
-
-	if (!strcasecmp(host, "localhost") ||
-	    (*own && !strcasecmp(host, own)) ||
-	    (*full && !strcasecmp(host, full)) ||
-	    (server->name && !strcasecmp(host, server->name)))
-		return true;
-	return label && label == strcspn(own, ".") &&
-	       !strncasecmp(host, own, label) &&
-	       (!domain || (server->name && !strcasecmp(domain, server->name)));
-}
-
 bool http_host_is_ours(const struct http_request *request)
 {
-	const char *text = http_header(request, "Host");
-	struct in6_addr address;
-	char host[HOST_SIZE];
+	const char *host = http_header(request, "Host");
 
-	if (!text)
-		return false;
-	host_without_port(text, host);
-	return inet_pton(AF_INET, host, &address) == 1 ||
-	       inet_pton(AF_INET6, host, &address) == 1 ||
-	       http_name_is_ours(request->server, host);
+	return host && http_names_have(request->server->names, host);
 }
 
 /* The loop. */
@@ -570,30 +504,6 @@ static enum MHD_Result send_reply(struct http_server *server,
 	return done;
 }
 
-static bool too_many(struct http_server *server,
-		     const struct http_request *request)
-{
-	int64_t second = clock_mono_ms() / 1000;
-	char name[HTTP_OWNER_SIZE];
-	size_t i = 0;
-
-	http_owner_of(server, request, name);
-	if (server->second != second)
-		server->owners_count = 0;
-	server->second = second;
-	while (i < server->owners_count &&
-	       strcmp(server->owners[i].name, name) != 0)
-		i++;
-	if (i == HTTP_OWNERS_MAX)
-		return true;
-	if (i == server->owners_count) {
-		server->owners_count++;
-		server->owners[i].answers = 0;
-		memcpy(server->owners[i].name, name, sizeof(name));
-	}
-	return ++server->owners[i].answers > HTTP_RATE;
-}
-
 static enum MHD_Result
 http_server_take_request(void *arg, struct MHD_Connection *connection,
 			 const char *path, const char *method,
@@ -603,6 +513,7 @@ http_server_take_request(void *arg, struct MHD_Connection *connection,
 	struct http_server *server = arg;
 	struct http_request request = { server, path, connection };
 	struct http_reply reply = { .status = 200, .type = "text/plain" };
+	char owner[HTTP_OWNER_SIZE];
 	enum MHD_Result done;
 
 	bool good = !strcmp(method, "GET") || !strcmp(method, "HEAD");
@@ -615,10 +526,11 @@ http_server_take_request(void *arg, struct MHD_Connection *connection,
 	if (*body_size)
 		return MHD_NO;
 	buffer_init(&reply.body, HTTP_BODY_MAX);
+	http_owner_of(server, &request, owner);
 	if (!good) {
 		reply.status = MHD_HTTP_METHOD_NOT_ALLOWED;
 		buffer_text(&reply.body, "only GET is supported\n", NULL);
-	} else if (too_many(server, &request)) {
+	} else if (!http_owners_answer(&server->owners, owner)) {
 		reply.status = MHD_HTTP_SERVICE_UNAVAILABLE;
 		buffer_text(&reply.body, "too many requests; try again\n",
 			    NULL);
@@ -780,35 +692,6 @@ static int join_loop(struct http_server *server, struct error *err)
 			  server, err);
 }
 
-static struct own_name *own_name_new(void)
-{
-	static const struct addrinfo hints = { .ai_flags = AI_CANONNAME,
-					       .ai_socktype = SOCK_STREAM };
-	struct own_name *own = calloc(1, sizeof(*own));
-	struct sigevent nothing = { .sigev_notify = SIGEV_NONE };
-	struct gaicb *list[1];
-
-	if (!own)
-		return NULL;
-	gethostname(own->name, sizeof(own->name) - 1);
-	own->asked.ar_name = own->name;
-	own->asked.ar_request = &hints;
-	list[0] = &own->asked;
-	if (*own->name)
-		getaddrinfo_a(GAI_NOWAIT, list, 1, &nothing);
-	return own;
-}
-
-/* What is being asked at this moment belongs to the resolver's thread. */
-static void own_name_free(struct own_name *own)
-{
-	if (!own || gai_cancel(&own->asked) == EAI_NOTCANCELED)
-		return;
-	if (own->asked.ar_result)
-		freeaddrinfo(own->asked.ar_result);
-	free(own);
-}
-
 static int http_server_open(struct http_server *server,
 			    const struct http_config *config, struct error *err)
 {
@@ -856,9 +739,8 @@ struct http_server *http_server_new(sd_event *loop,
 	server->loop = sd_event_ref(loop);
 	server->handler = *handler;
 	server->arg = arg;
-	server->name = config->name ? strdup(config->name) : NULL;
-	server->own = own_name_new();
-	if (!server->own || (config->name && !server->name))
+	server->names = http_names_new(config->name);
+	if (!server->names)
 		return error_null(error_nomem(err, "web server"));
 	if (!config->certificate != !config->key)
 		return error_null(error_set(err, EINVAL,
@@ -893,8 +775,7 @@ void http_server_free(struct http_server *server)
 		explicit_bzero(server->key, strlen(server->key));
 	free(server->key);
 	free(server->certificate);
-	free(server->name);
-	own_name_free(server->own);
+	http_names_free(server->names);
 	sd_event_unref(server->loop);
 	free(server);
 }

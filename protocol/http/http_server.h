@@ -24,6 +24,7 @@
 #include "protocol/base/buffer.h"
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
+#include "protocol/http/http_owners.h"
 
 #include <stdbool.h>
 #include <systemd/sd-event.h>
@@ -35,9 +36,6 @@
 #define HTTP_BODY_MAX (32 << 20)
 #define HTTP_WAITING_MAX (64 << 20)
 #define HTTP_PASS_SIZE 80
-#define HTTP_RATE 200
-#define HTTP_OWNERS_MAX 320 /* in one second */
-#define HTTP_OWNER_SIZE 48  /* a public key, and the 0 */
 #define HTTP_IDLE_S 30
 
 struct http_request;
@@ -52,12 +50,7 @@ const char *http_cookie(const struct http_request *request, const char *name);
 #define HTTP_ADDRESS_SIZE 64
 void http_client_address(const struct http_request *request,
 			 char address[HTTP_ADDRESS_SIZE]);
-/* Does the client name the server by an address, localhost, or a name of this
- * machine: its host name, alone or as the resolver completes it, or the name of
- * the configuration? A page of another site can make a browser ask for what it
- * may not see, by a name of its own that leads here. An address is no such
- * name: nobody else decides where it leads.
- */
+/* Does the client ask by a name of this server (http_names.h)? */
 bool http_host_is_ours(const struct http_request *request);
 
 struct http_reply {
