@@ -359,6 +359,7 @@ size_t log_prefix_size(const struct log_prefix *prefix, const char *text,
 		origin->host_size = shape.name_size;
 	} else if (prefix->kind == LOG_PREFIX_RANK) {
 		origin->rank = strtoll(shape.name, NULL, 10);
+		origin->bare = true;
 	}
 	return prefix->kind == LOG_PREFIX_INDENT ? prefix->width : shape.size;
 }
@@ -369,6 +370,7 @@ size_t log_prefix_size(const struct log_prefix *prefix, const char *text,
 
 /* Shapes. Letters and marks stand for themselves, but:
  *	R	the digits of a rank
+ *	L	the same without a word that says so
  *	N	digits
  *	D	four digits or more
  *	T	a date with the time, or the time alone
@@ -397,7 +399,7 @@ static const char *const bracketed[] = {
 	"[pod/W] ",
 	"[T] ",
 	"[rankR] ",
-	"[R] !",
+	"[L] !",
 	"[D] ",
 	NULL,
 };
@@ -428,7 +430,7 @@ static const char *const marked[] = {
 static const char *const actors[] = { "(A) ", NULL };
 
 /* srun --label; the numbered lines of notebooks. */
-static const char *const numbered[] = { "BR: ", "N.Ns\tN\t", NULL };
+static const char *const numbered[] = { "BL: ", "N.Ns\tN\t", NULL };
 
 /* A launcher's streams; pdsh */
 static const char *const hosts[] = { "stdout: ", "stderr: ", "H: !", NULL };
@@ -579,11 +581,13 @@ static ssize_t part_size(char part, const char *text, size_t size,
 
 	switch (part) {
 	case 'R':
+	case 'L':
 		n = digits_size(text, size);
 		if (n > RANK_DIGITS)
 			return -1;
 		if (n)
 			origin->rank = rank_number(text, n);
+		origin->bare = part == 'L';
 		break;
 	case 'N':
 		n = digits_size(text, size);

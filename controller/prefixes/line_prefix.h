@@ -12,6 +12,8 @@
 /* What the prefixes of a line tell about it. */
 struct line_origin {
 	int64_t rank;     /* global; -1: unknown */
+	bool bare;        /* the rank is a number without a word, "3: ", "[3] ";
+			   * a program may count its lines so */
 	const char *host; /* borrowed from the line; NULL: unknown */
 	size_t host_size;
 	bool partial; /* the next line continues it (CRI) */

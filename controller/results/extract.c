@@ -104,8 +104,8 @@ static int extract_read_record(struct extract *extract, const char *text,
 	if (extract->meaning)
 		return meaning_read(extract->meaning, &extract->steps.names,
 				    text, size, extract->stamp.seconds,
-				    extract->stamp.rank, take_captured,
-				    extract);
+				    extract->stamp.rank, extract->stamp.bare,
+				    take_captured, extract);
 	return rules_match(extract->rules, &extract->steps.names, text, size,
 			   take_captured, extract,
 			   &extract->losses.match_limits);
@@ -182,6 +182,7 @@ static void take_stamp(struct extract *extract,
 		       const struct extract_stamp *stamp)
 {
 	extract->stamp.rank = stamp->rank;
+	extract->stamp.bare = stamp->bare;
 	if (isfinite(stamp->seconds))
 		extract->stamp.seconds = stamp->seconds;
 }
@@ -232,6 +233,7 @@ bool extract_stamp(const struct prefix_run *run, size_t at,
 						    run->prefix_size, &fraction)
 				       : (double)NAN,
 		.rank = run->origin.rank,
+		.bare = run->origin.bare,
 	};
 	return isfinite(stamp->seconds) || stamp->rank >= 0;
 }
@@ -262,7 +264,7 @@ struct extract *extract_new(struct extract_rules *rules, struct error *err)
 	if (!extract)
 		return error_null(error_nomem(err, "extract"));
 	extract->rules = rules;
-	extract->stamp = (struct extract_stamp){ 0, NAN, -1 };
+	extract->stamp = (struct extract_stamp){ .seconds = NAN, .rank = -1 };
 	buffer_init(&extract->partial, EXTRACT_LINE_MAX);
 	steps_init(&extract->steps, rules);
 	if (rules->lexicon &&

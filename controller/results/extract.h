@@ -46,6 +46,7 @@ struct extract_stamp {
 	size_t at;      /* where the line begins in the piece */
 	double seconds; /* its clock; NaN: none */
 	int64_t rank;   /* -1: unknown */
+	bool bare;      /* as that of struct line_origin */
 };
 
 /* That of the first line of a run, which begins there. False: nothing. */

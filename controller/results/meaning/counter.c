@@ -5,7 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#define RISES 2 /* by the same number */
+#define RISES 2       /* by the same number */
+#define TASKS_RISE 16 /* from the first task of a node to that of the next */
 
 static const struct line_pick *counter_of(const struct counter *counter,
 					  const struct line_reading *line)
@@ -21,6 +22,17 @@ static const struct line_pick *counter_of(const struct counter *counter,
 			return pick;
 	}
 	return NULL;
+}
+
+/* How often does a number rise by the same until it counts? The labels of tasks
+ * that print in their order do so, too, until the first one prints again.
+ */
+static unsigned rises_enough(const struct line_pick *pick, double rise)
+{
+	unsigned by = rise <= TASKS_RISE ? (unsigned)rise : 0;
+
+	return pick->label && by && !(by & (by - 1)) ? COUNTER_LINES - 1
+						     : RISES + pick->label;
 }
 
 /* By how much does the number rise from line to line, at last always? 0: it
@@ -43,7 +55,9 @@ static double counter_rise(const struct counter *counter)
 			epoch = line->picks[LINE_EPOCH].number;
 			rises = 0;
 			rise = 0;
-		} else if (before && now->number < before->number) {
+		} else if (before &&
+			   (now->number < before->number ||
+			    (now->label && now->number == before->number))) {
 			return 0;
 		} else if (before && now->number > before->number) {
 			double by = now->number - before->number;
@@ -53,7 +67,7 @@ static double counter_rise(const struct counter *counter)
 		}
 		before = now;
 	}
-	return rises >= RISES ? rise : 0;
+	return before && rises >= rises_enough(before, rise) ? rise : 0;
 }
 
 static void counter_name(struct counter *counter,
@@ -68,7 +82,7 @@ static void counter_name(struct counter *counter,
 }
 
 bool counter_hold(struct counter *counter, const struct line_reading *line,
-		  double stamp, int64_t rank)
+		  double stamp)
 {
 	struct counter_held *held;
 	double least = INFINITY;
@@ -78,7 +92,7 @@ bool counter_hold(struct counter *counter, const struct line_reading *line,
 		memmove(counter->held, counter->held + 1,
 			--counter->count * sizeof(*held));
 	held = &counter->held[counter->count++];
-	*held = (struct counter_held){ *line, stamp, rank };
+	*held = (struct counter_held){ *line, stamp };
 	for (size_t i = 0; i < LINE_VALUES; i++)
 		held->line.picks[i].text_size = 0;
 	for (size_t i = 0; i < line->counter_count; i++) {
@@ -108,5 +122,7 @@ void counter_apply(const struct counter *counter, struct line_reading *line)
 	if (!pick)
 		return;
 	line->picks[LINE_STEP] = *pick;
+	if (pick->label)
+		line->rank = -1;
 	line->nameless = true;
 }

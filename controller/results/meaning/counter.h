@@ -1,6 +1,7 @@
 /* counter.h - finds the step of a log that names none: a whole number of
  * unknown name that rises by the same from record to record, "t=20", "@20", or
- * "20" in the first column.
+ * "20" in the first column. "20: " may be the label of a task, too: labels come
+ * again.
  */
 #pragma once
 
@@ -12,7 +13,6 @@ struct counter {
 	struct counter_held {
 		struct line_reading line; /* its texts are gone */
 		double stamp;
-		int64_t rank;
 	} held[COUNTER_LINES];
 	size_t count;
 	bool found;
@@ -25,7 +25,7 @@ struct counter {
  * held have their steps.
  */
 bool counter_hold(struct counter *counter, const struct line_reading *line,
-		  double stamp, int64_t rank);
+		  double stamp);
 
 /* Make the counter the step of the line, if the line has it. */
 void counter_apply(const struct counter *counter, struct line_reading *line);

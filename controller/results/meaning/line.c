@@ -297,7 +297,7 @@ static void pick_set(struct line_pick *pick, const struct notation_item *item,
 	pick->number = number;
 	pick->total = item->total;
 	pick->unit_s = NAN;
-	pick->scoped = pick->decimal = false;
+	pick->scoped = pick->decimal = pick->label = false;
 	pick->role = item->quantity.known ? item->quantity.role : MEANING_ROLES;
 	pick->name_size = item->quantity.name_size < LINE_NAME_MAX
 				  ? item->quantity.name_size
@@ -613,9 +613,32 @@ static void put_counter(struct line_reading *line,
 	    line->counter_count == LINE_COUNTERS)
 		return;
 	number_read(item->text, item->size, &printed);
-	if (printed == item->number && memchr(item->text, '.', item->size))
+	/* "10." is one, "10.0" is none. */
+	if (printed == item->number &&
+	    memchr(item->text, '.', item->size - item->begins))
 		return;
 	pick_set(&line->counters[line->counter_count++], item, item->number);
+}
+
+void line_put_label(struct line_reading *line)
+{
+	static const char name[] = "(label)";
+	size_t last = line->counter_count < LINE_COUNTERS
+			      ? line->counter_count++
+			      : LINE_COUNTERS - 1;
+	struct line_pick *pick = &line->counters[last];
+
+	*pick = (struct line_pick){
+		.has = true,
+		.rank = UNNAMED_RANK,
+		.number = (double)line->rank,
+		.total = NAN,
+		.unit_s = NAN,
+		.label = true,
+		.name_size = sizeof(name) - 1,
+		.role = MEANING_ROLES,
+	};
+	memcpy(pick->name, name, pick->name_size);
 }
 
 /* Another bar begins in the line. */

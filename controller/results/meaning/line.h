@@ -91,6 +91,7 @@ struct line_pick {
 	double unit_s;            /* of an open time; NaN: open */
 	bool scoped;              /* of a rate: it says of how many devices */
 	bool decimal;             /* of a memory: MB, not MiB */
+	bool label;               /* it stands before the line as ranks do */
 	char name[LINE_NAME_MAX]; /* not ended */
 	size_t name_size;
 	const char *text; /* the number as printed, in the line */
@@ -132,6 +133,9 @@ notation_fn line_take;
 
 /* All numbers are there: choose the step. */
 void line_end(struct line_reading *line);
+
+/* Its rank may be no rank, but count the lines. */
+void line_put_label(struct line_reading *line);
 
 /* Does it say where in the training it is? */
 bool line_has_place(const struct line_reading *line);

@@ -40,6 +40,7 @@ struct meaning {
 	size_t size;
 	double stamp; /* of its prefix; NaN: none */
 	int64_t rank; /* -1: unknown */
+	bool bare;    /* it may count the lines */
 	int rc;
 	struct counter counter;
 	/* The first line with a loss and no place, until a second comes. */
@@ -327,8 +328,6 @@ static int deliver_record(struct meaning *meaning, enum meaning_steps steps,
 	rule = &meaning->rules[meaning->weak];
 	if (!line_has_any(&meaning->line))
 		return 0;
-	if (meaning->rank >= 0)
-		meaning->line.rank = meaning->rank;
 	if (line_values_put(&meaning->values, found, meaning->names,
 			    &meaning->line, steps, step, !meaning->members) < 0)
 		return -1;
@@ -411,7 +410,6 @@ static void deliver_held(struct meaning *meaning,
 
 		meaning->line = held[i].line;
 		meaning->stamp = held[i].stamp;
-		meaning->rank = held[i].rank;
 		steps = find_step(meaning, &step);
 		meaning->rc = deliver_record(meaning, steps, step);
 	}
@@ -424,8 +422,7 @@ static void deliver_held(struct meaning *meaning,
  */
 static bool hold_lone(struct meaning *meaning)
 {
-	struct counter_held now = { meaning->line, line_printed(meaning),
-				    meaning->rank };
+	struct counter_held now = { meaning->line, line_printed(meaning) };
 	struct counter_held *lone = &meaning->lone;
 	const struct line_pick *name = &now.line.picks[LINE_LOSS];
 	const struct line_pick *held = &lone->line.picks[LINE_LOSS];
@@ -437,7 +434,6 @@ static bool hold_lone(struct meaning *meaning)
 		deliver_held(meaning, lone, 1);
 		meaning->line = now.line;
 		meaning->stamp = now.stamp;
-		meaning->rank = now.rank;
 		return false;
 	}
 	*lone = now;
@@ -468,6 +464,10 @@ static void end_record(void *arg)
 	bool below;
 
 	line_end(line);
+	if (meaning->rank >= 0)
+		line->rank = meaning->rank;
+	if (meaning->bare)
+		line_put_label(line);
 	if (line->other || meaning->rc < 0)
 		return;
 	below = line_is_below(meaning);
@@ -493,7 +493,7 @@ static void end_record(void *arg)
 		if (meaning->counter.found) {
 			counter_apply(&meaning->counter, line);
 		} else if (counter_hold(&meaning->counter, line,
-					line_printed(meaning), meaning->rank)) {
+					line_printed(meaning))) {
 			deliver_held(meaning, meaning->counter.held,
 				     meaning->counter.count);
 			return;
@@ -606,7 +606,7 @@ static bool read_box(struct meaning *meaning, const char *text, size_t size)
 
 int meaning_read(struct meaning *meaning, struct fields *names,
 		 const char *text, size_t size, double stamp, int64_t rank,
-		 rules_fn *fn, void *arg)
+		 bool bare, rules_fn *fn, void *arg)
 {
 	meaning->names = names;
 	meaning->fn = fn;
@@ -615,6 +615,7 @@ int meaning_read(struct meaning *meaning, struct fields *names,
 	meaning->size = size;
 	meaning->stamp = stamp;
 	meaning->rank = rank;
+	meaning->bare = bare;
 	meaning->rc = 0;
 	meaning->line.flush = end_record;
 	meaning->line.flush_arg = meaning;

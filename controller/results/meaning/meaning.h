@@ -17,11 +17,12 @@ struct meaning *meaning_new(const struct lexicon *lexicon, struct error *err);
 void meaning_free(struct meaning *meaning);
 
 /* Read a line, without its prefix, whose clock is `stamp` (line.h; NaN:
- * none) and which this rank has printed (-1: unknown). As rules_match().
+ * none) and which this rank has printed (-1: unknown; bare: line_prefix.h). As
+ * rules_match().
  */
 int meaning_read(struct meaning *meaning, struct fields *names,
 		 const char *text, size_t size, double stamp, int64_t rank,
-		 rules_fn *fn, void *arg);
+		 bool bare, rules_fn *fn, void *arg);
 
 /* Does the next line belong to a table or a dict, whatever is in it? */
 bool meaning_reads_all(const struct meaning *meaning);
