@@ -311,6 +311,8 @@ int extract_finish(struct extract *extract, struct error *err)
 				 extract->partial.size, false);
 	extract->skipping = false;
 	buffer_clear(&extract->partial);
+	if (rc == 0)
+		rc = step_numbers_samples(&extract->steps);
 	steps_check_rates(&extract->steps);
 	/* Versions of a program count epochs from 0 or from 1. */
 	if (rc == 0 && extract->steps.epochs.late &&

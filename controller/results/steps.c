@@ -484,6 +484,8 @@ static int take_step(struct steps *steps, const struct captured *captured)
 	rc = record_of(steps, step, &record);
 	if (!record)
 		return rc;
+	record->sampled |=
+		captured_find(captured, captured->rule->samples) != NULL;
 	if (steps->made > made && steps->current + 1 == steps->count)
 		disprove_end(steps);
 	if (outranked(record, captured))
@@ -668,6 +670,8 @@ int steps_take(struct steps *steps, const struct captured *captured)
 	const struct rule *rule = captured->rule;
 	const struct captured_value *step =
 		captured_find(captured, RECORD_STEP);
+	const struct captured_value *samples =
+		captured_find(captured, rule->samples);
 	bool finished =
 		rule->finished || captured_find(captured, RECORD_FINISHED);
 
@@ -676,6 +680,8 @@ int steps_take(struct steps *steps, const struct captured *captured)
 	if (rule->weak < steps->weak)
 		steps_forget(steps);
 	steps->weak = rule->weak;
+	if (samples && samples->number > steps->samples)
+		steps->samples = samples->number;
 	take_latest(steps, captured);
 	if (rule->metric_name != FIELD_NONE)
 		return take_run_metric(steps, captured);

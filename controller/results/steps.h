@@ -34,6 +34,8 @@ struct steps {
 	struct share_steps shares;
 	double batch; /* samples per step, if samples give the step; 0: none */
 	bool batch_said;  /* the log names it */
+	double samples;   /* the most that the log says it has seen */
+	bool paired;      /* a match has both a step and samples */
 	uint64_t clashes; /* losses that replaced another one of the step, but
 			     for those of a restart */
 	uint64_t back;    /* steps that came after a later one */
@@ -90,6 +92,11 @@ int step_number(struct steps *steps, const struct captured *captured,
  * necessary.
  */
 void step_numbers_bar(struct steps *steps);
+
+/* step_number.c; the log is complete: numbers of steps that are numbers of
+ * samples, by what the log says of both, become steps. -1: no memory.
+ */
+int step_numbers_samples(struct steps *steps);
 
 /* The log is complete: a rate of samples that batch and step time disprove
  * becomes NaN, for its unit is another one.

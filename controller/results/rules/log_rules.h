@@ -95,7 +95,10 @@
  *			from the bars around it (../share_steps.h)
  *	samples: FIELD	the samples so far, instead of a step; the first match
  *			gives the samples per step, unless a rule with `batch`
- *			has told them. With `number`, only then
+ *			has told them. With `number`, only then. Once a match
+ *			names the step beside them, samples alone give none.
+ *			With `total`: the samples of all steps so far, which
+ *			belong to no step; steps beyond them are samples
  *	batch: FIELD	the samples of a step. No value of the match belongs to
  *			a step
  *	interval: FIELD	the seconds of all steps since the record before. The

@@ -50,6 +50,7 @@ struct record {
 	unsigned has; /* bit 1 << RECORD_... */
 	uint32_t rank;
 	bool finished;
+	bool sampled; /* the log says the samples of the step */
 };
 
 static inline bool record_has(const struct record *record,
