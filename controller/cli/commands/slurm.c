@@ -252,6 +252,12 @@ static int slurm_command(struct cli *cli, struct error *err)
 	const char *resume = slurm_options_given(cli)->resume;
 	char folder[PATH_MAX], path[PATH_MAX + 16];
 
+	if (resume && (slurm_options_given(cli)->common.state ||
+		       slurm_options_given(cli)->common.set.count))
+		return error_set(err, EINVAL,
+				 "--resume DIR excludes --set and --state: the "
+				 "folder has its sweep; what is changed is run "
+				 "in a new folder");
 	if (resume) {
 		if (snprintf(path, sizeof(path), "%s/job.sh", resume) >=
 			    (int)sizeof(path) ||
@@ -279,8 +285,8 @@ static int slurm_command(struct cli *cli, struct error *err)
 	if (access(path, F_OK) == 0)
 		return error_set(err, EEXIST,
 				 "%.200s: the folder has an earlier run; "
-				 "regatta slurm --resume continues it",
-				 folder);
+				 "regatta slurm --resume %.200s continues it",
+				 folder, folder);
 	if (file_make_folders(folder, 0700, err) < 0 ||
 	    file_write(AT_FDCWD, path, script.data, script.size, 0700, 1, err) <
 		    0)

@@ -277,8 +277,10 @@ int folder_make(struct folder *folder, const char *name, const char *sweep,
 	if (access(path, F_OK) == 0)
 		return error_set(err, EEXIST,
 				 "%.120s: the folder has an earlier run; "
-				 "regatta run --resume continues it",
-				 name);
+				 "--resume %.120s continues it, and another "
+				 "--state "
+				 "starts anew",
+				 name, name);
 	if (folder_fill(folder, NULL, err) < 0)
 		return -1;
 	return file_write(AT_FDCWD, path, text->data, text->size, 0644, 1, err);

@@ -554,10 +554,13 @@ static int setup_check_words(const struct cli *cli, struct error *err)
 {
 	const struct run_options *options = setup_options_given(cli);
 
-	if (options->resume && (cli->arg_count || options->common.state))
+	if (options->resume && (cli->arg_count || options->common.state ||
+				options->common.set.count))
 		return error_set(err, EINVAL,
-				 "run: --resume DIR excludes a sweep file and "
-				 "--state, which are in the folder");
+				 "--resume DIR excludes a sweep file, --set "
+				 "and "
+				 "--state: the folder has its sweep; what is "
+				 "changed is run in a new folder");
 	if (options->only_devices && options->slurm)
 		return error_set(err, EINVAL,
 				 "run: --only-devices is not valid with "
