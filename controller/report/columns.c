@@ -333,8 +333,9 @@ void columns_droppable(const struct columns *columns,
 	const struct report_figure *figure;
 	size_t count = 0;
 
-	while ((figure = figure_used(DROPPED, count)))
-		titles[count++] = figure->title;
+	for (size_t i = 0; (figure = figure_used(DROPPED, i)); i++)
+		if (!columns->by_nodes || strcmp(figure->name, "nodes") != 0)
+			titles[count++] = figure->title;
 	for (size_t c = columns->count; c-- > 1;)
 		if (columns->metrics[c])
 			titles[count++] = columns->metrics[c];
@@ -410,6 +411,10 @@ void columns_split(struct columns *columns, const struct report_rows *rows,
 		columns->keys_count = 0;
 	if (!columns->keys_count)
 		return;
+	ROWS_EACH(row, rows)
+	{
+		columns->by_nodes |= row->info.nodes != rows->items->info.nodes;
+	}
 	memmove(columns->heads + columns->keys_count, columns->heads + 1,
 		columns->count * sizeof(*columns->heads));
 	for (size_t k = 0; k < columns->keys_count; k++)

@@ -30,6 +30,7 @@ struct columns {
 	/* Keys of the cells, instead of the column of their names; none: 0. */
 	char keys[COLUMNS_KEYS_MAX][COLUMNS_KEY_SIZE];
 	size_t keys_count;
+	bool by_nodes;       /* beside keys: rows differ in their nodes */
 	enum rate_unit unit; /* of all rates; RATE_NONE: each says its own */
 	int digits;          /* of rates, behind the point */
 	int relation_digits; /* of relations */
@@ -68,7 +69,7 @@ void columns_table(const struct columns *columns,
 		   struct table *table);
 
 /* The titles of the columns that may be left out, the least important first,
- * then the metrics; NULL ends them.
+ * then the metrics; NULL ends them. Nodes that tell rows apart stay.
  */
 void columns_droppable(const struct columns *columns,
 		       const char *titles[2 * COLUMNS_MAX]);

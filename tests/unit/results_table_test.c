@@ -102,6 +102,28 @@ static void test_brief(void)
 	ok(says("memory (MiB)"), "and columns that have room are shown");
 }
 
+#define ON_NODES(job, batch, nodes)                                            \
+	"{\"job\":" job ",\"cell\":\"batch.micro=" batch " nodes=" nodes       \
+	"\",\"state\":\"completed\",\"nodes\":" nodes ",\"devices\":" nodes    \
+	",\"repeat\":0,\"setup\":{\"model\":\"gpt-nano\"},"                    \
+	"\"repeats\":{\"n\":2,\"runs\":2,\"mean\":5720800.5,"                  \
+	"\"relation\":\"same\",\"relative\":1.5,\"relative_margin\":93.4},"    \
+	"\"result\":{\"tokens_per_second_per_device\":5720800.25,"             \
+	"\"loss\":{\"last\":2.12345},\"memory_mib\":120.04,"                   \
+	"\"iteration_ms\":{\"median\":123456.4},\"wall_s\":12345.34}}"
+
+/* Two rows with the same batch differ in their nodes only. */
+static void test_nodes(void)
+{
+	show("[" ON_NODES("1", "2", "1") "," ON_NODES(
+		"2", "2", "2") "," ON_NODES("3", "4",
+					    "1") "," ON_NODES("4", "4",
+							      "2") "]");
+	ok(says("\nbatch.micro  nodes  "),
+	   "nodes that tell rows apart are a column that stays");
+	ok(longest() <= 80, "and no line is too long: %zu", longest());
+}
+
 static void test_long(void)
 {
 	show("[" ROW("1",
@@ -121,6 +143,7 @@ int main(void)
 	tap_begin(60);
 	test_names();
 	test_brief();
+	test_nodes();
 	test_long();
 	free(shown);
 	return tap_done();
