@@ -29,6 +29,7 @@ struct meaning {
 	unsigned below;         /* lines that still may belong to it */
 	bool below_other;       /* its part that is of an evaluation */
 	struct line_pick epoch; /* that a line of its own names */
+	bool headed; /* what follows stands below the title of an evaluation */
 	unsigned members; /* lines that may follow of an open dict; 0: none */
 	unsigned box;     /* the same of a box of names and values */
 	char box_first[TABLE_NAME_MAX]; /* the name of its first row */
@@ -105,7 +106,7 @@ const struct meaning_found *meaning_found(const struct meaning *meaning)
 bool meaning_reads_all(const struct meaning *meaning)
 {
 	return meaning->table.count || meaning->members || meaning->box ||
-	       meaning->below;
+	       meaning->below || meaning->headed;
 }
 
 /* Numbers of the line. */
@@ -604,6 +605,30 @@ static bool read_box(struct meaning *meaning, const char *text, size_t size)
 	return border;
 }
 
+/* "Eval metrics: {", "***** Eval results *****" */
+static bool line_is_title(struct meaning *meaning, const char *text,
+			  size_t size)
+{
+	struct quantity quantity;
+
+	if (meaning->line.numbers || !size || size > NOTATION_GAP_MAX ||
+	    !strchr(":{*", text[size - 1]))
+		return false;
+	quantity = notation_quantity(&meaning->notation, text, size);
+	return quantity.other || quantity.section;
+}
+
+/* Is it a part of what is below such a title: a dict, or indented lines? */
+static bool line_is_headed(struct meaning *meaning, const char *text,
+			   size_t size)
+{
+	bool headed =
+		meaning->headed && size && *text && strchr(" \t{}\"'", *text);
+
+	meaning->headed = headed && !memchr(text, '}', size);
+	return headed;
+}
+
 int meaning_read(struct meaning *meaning, struct fields *names,
 		 const char *text, size_t size, double stamp, int64_t rank,
 		 bool bare, rules_fn *fn, void *arg)
@@ -619,8 +644,13 @@ int meaning_read(struct meaning *meaning, struct fields *names,
 	meaning->rc = 0;
 	meaning->line.flush = end_record;
 	meaning->line.flush_arg = meaning;
+	if (line_is_headed(meaning, text, size))
+		return 0;
 	if (!read_box(meaning, text, size) &&
-	    !read_member(meaning, text, size) && read_line(meaning, text, size))
+	    !read_member(meaning, text, size) &&
+	    read_line(meaning, text, size)) {
 		end_record(meaning);
+		meaning->headed = line_is_title(meaning, text, size);
+	}
 	return meaning->rc;
 }

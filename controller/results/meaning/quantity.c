@@ -114,6 +114,11 @@ static bool word_of(const struct lexicon *lexicon, enum word_kind kind,
 	while (size > 1 &&
 	       isdigit((unsigned char)word_text(words, i)[size - 1]))
 		size--;
+	/* Chinese has no blanks: what a word begins with is a word. */
+	if (kind == WORD_OTHER && *word_text(words, i) & 0x80)
+		for (size_t n = 6; n < size; n += 3)
+			if (lexicon_word(lexicon, kind, word_text(words, i), n))
+				return true;
 	return lexicon_word(lexicon, kind, word_text(words, i), size);
 }
 

@@ -424,6 +424,22 @@ static const char *dict_start(const struct rule *rule, const char *at,
 	return NULL;
 }
 
+/* Does the text before a dict say that it is none of the rule's? */
+static bool dict_is_foreign(struct matching *matching, const struct rule *rule,
+			    const char *at)
+{
+	size_t size = matching->size;
+	struct span place;
+	bool found;
+
+	if (!rule->code)
+		return false;
+	matching->size = (size_t)(at - matching->text);
+	found = search(matching, rule, NULL, &place);
+	matching->size = size;
+	return found;
+}
+
 static int match_dict(struct matching *matching, const struct rule *rule)
 {
 	const char *end = matching->text + matching->size;
@@ -435,8 +451,9 @@ static int match_dict(struct matching *matching, const struct rule *rule)
 		capture_begin(&matching->capture, matching->names, rule);
 		size = dict_read(at, (size_t)(end - at), take_dict_value,
 				 &matching->capture);
-		if (size && capture_end(&matching->capture, matching->fn,
-					matching->arg) < 0)
+		if (size && !dict_is_foreign(matching, rule, at) &&
+		    capture_end(&matching->capture, matching->fn,
+				matching->arg) < 0)
 			return -1;
 		/* An incomplete dict may contain another one. */
 		at += size ? size : 1;

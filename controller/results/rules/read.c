@@ -24,7 +24,7 @@ static const struct {
 	OTHER(match, "m"), OTHER(dict, "d"), OTHER(pairs, "p"),
 	OTHER(fields, "mdp"), OTHER(where, "dp"), OTHER(has, "mdp"),
 	OTHER(others, "dp"), OTHER(between, "p"), OTHER(is, "p"),
-	OTHER(contains, "mdp"), OTHER(spell, "mdp"),
+	OTHER(contains, "mdp"), OTHER(spell, "mdp"), OTHER(not_behind, "d"),
 	 OTHER(metric, "mdp"), OTHER(epoch_from, "mdp"),
 	FLAG(closed, "p"), FLAG(finished, "mdp"), FLAG(summary, "mdp"),
 	FLAG(progress, "mdp"), FLAG(total, "mdp"), FLAG(pending, "mdp"),
@@ -367,18 +367,34 @@ static int read_contains(struct rule *rule, const struct value *contains,
 	return 0;
 }
 
+static int rule_compile(struct rule *rule, const struct value *match,
+			const char **text, struct error *err)
+{
+	if (value_string(match, EXTRACT_MATCH_MAX, text, err) < 0)
+		return -1;
+	rule->code = expression_compile(match, *text, 0, err);
+	if (!rule->code)
+		return -1;
+	/* If the system forbids code at run time, matching is slower. */
+	pcre2_jit_compile(rule->code, PCRE2_JIT_COMPLETE);
+	return 0;
+}
+
+static int read_not_behind(struct rule *rule, const struct value *match,
+			   struct error *err)
+{
+	const char *text;
+
+	return match ? rule_compile(rule, match, &text, err) : 0;
+}
+
 static int rule_read_expression(struct extract_rules *rules, struct rule *rule,
 				const struct value *match, struct error *err)
 {
 	const char *text;
 
-	if (value_string(match, EXTRACT_MATCH_MAX, &text, err) < 0)
+	if (rule_compile(rule, match, &text, err) < 0)
 		return -1;
-	rule->code = expression_compile(match, text, 0, err);
-	if (!rule->code)
-		return -1;
-	/* If the system forbids code at run time, matching is slower. */
-	pcre2_jit_compile(rule->code, PCRE2_JIT_COMPLETE);
 	if (!rule->literal_count) {
 		char *literal = malloc(strlen(text) + 2);
 
@@ -637,7 +653,9 @@ int rule_read(struct extract_rules *rules, const struct value *value,
 	    read_conditions(rules, rule, value, err) < 0)
 		return -1;
 	if (rule->kind == RULE_DICT) {
-		if (read_dict(rules, rule, form, err) < 0)
+		if (read_dict(rules, rule, form, err) < 0 ||
+		    read_not_behind(rule, value_get(value, "not_behind"), err) <
+			    0)
 			return -1;
 	} else if (rule_read_expression(rules, rule, form, err) < 0) {
 		return -1;

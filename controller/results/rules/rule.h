@@ -84,8 +84,8 @@ enum rule_kind { RULE_MATCH, RULE_DICT, RULE_PAIRS };
  */
 struct rule {
 	enum rule_kind kind;
-	pcre2_code *code;                      /* of `match` and `pairs` */
-	const char *prefix;                    /* of `dict` */
+	pcre2_code *code;   /* of `match`, `pairs`, `not_behind` */
+	const char *prefix; /* of `dict` */
 	struct literal literals[LITERALS_MAX]; /* every match has one of them */
 	size_t literal_count;                  /* 0: anything may match */
 	struct source *sources;
