@@ -503,16 +503,30 @@ static size_t squeezed_split(char *text, struct squeezed words[SQUEEZE_WORDS])
 	return count;
 }
 
+static bool drop_start(struct squeezed *word, const char *last)
+{
+	size_t start = last ? (size_t)(last + 1 - word->text) : 0;
+
+	if (!start || start == word->size)
+		return false;
+	*word = whole_word(word->text + start, word->size - start);
+	return true;
+}
+
+/* "batch.micro=2" becomes "micro=2". */
+static bool drop_group(struct squeezed *word)
+{
+	const char *is = memchr(word->text, '=', word->size);
+
+	return drop_start(word, is ? memrchr(word->text, '.',
+					     (size_t)(is - word->text))
+				   : NULL);
+}
+
 /* "key=value" becomes "value". */
 static bool drop_key(struct squeezed *word)
 {
-	const char *is = memchr(word->text, '=', word->size);
-	size_t key = is ? (size_t)(is + 1 - word->text) : 0;
-
-	if (!key || key == word->size)
-		return false;
-	*word = whole_word(word->text + key, word->size - key);
-	return true;
+	return drop_start(word, memchr(word->text, '=', word->size));
 }
 
 /* Shorten the longest word that step() can shorten; false: there is none. */
@@ -569,6 +583,9 @@ void labels_squeeze(char *text, size_t columns)
 
 	for (size_t i = 0; i < count; i++)
 		total += squeezed_width(&words[i]);
+	while (total > columns &&
+	       squeezed_shorten(words, count, &total, drop_group))
+		;
 	while (total > columns &&
 	       squeezed_shorten(words, count, &total, drop_key))
 		;

@@ -60,8 +60,9 @@ const char *labels_keys(const struct labels *labels, const char *cell,
 			uint32_t repeat, char text[LABEL_SIZE]);
 
 /* Shorten a name in place to so many columns of a terminal: the longest words
- * first lose their keys, then their middle, "the-fi..g-value B=x". Names that
- * differ in other words, or at an end of a word, stay different.
+ * first lose the groups of their keys, then the keys, then their middle,
+ * "the-fi..g-value B=x". Names that differ in other words, or at an end of a
+ * word, stay different.
  */
 void labels_squeeze(char *text, size_t columns);
 

@@ -159,6 +159,9 @@ run regatta compare 1 2
 like "$rc $out" "^0 .*code=0.*code=3.*no result" "two sweeps side by side"
 ok '(($(wc -L <"$BED/out") <= 80))' "fit 80 columns where cells are short"
 like "$err" "same: the difference is within the spread" "and are explained"
+run script -qc 'stty cols 50; regatta compare 1 2' /dev/null
+like "$out" "^[^)]*CELL[^)]*VERDICT[^)]*no result.*wider terminal" \
+	"on a narrow terminal the verdict stays, and rates go"
 is "$(regatta compare 1 2 --format json | jq -c 'map(.a.n)')" '[1,0,1]' \
 	"what completed is counted"
 run regatta trend code=0

@@ -180,6 +180,11 @@ static void test_squeeze(void)
 	is(names[0], "1 b=2", "a key goes first");
 	labels_squeeze(names[0], 2);
 	is(names[0], "1", "and what cannot fit is cut");
+	snprintf(names[0], LABEL_SIZE, "batch.micro=2 nodes=1 lr=0.1");
+	labels_squeeze(names[0], 22);
+	is(names[0], "micro=2 nodes=1 lr=0.1", "of a key its group");
+	labels_squeeze(names[0], 18);
+	is(names[0], "2 nodes=1 lr=0.1", "and then the rest");
 	snprintf(names[0], LABEL_SIZE, "note=\"a rather long text\" b=1 #2");
 	labels_squeeze(names[0], 17);
 	is(names[0], "\"a ra..text\" 1 #2", "a value with blanks is one word");

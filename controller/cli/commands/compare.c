@@ -139,8 +139,8 @@ static int print_two(struct cli *cli, const struct compare_cells *cells,
 		{ "RATIO", true }, { "VERDICT", false }, { "LOSS %", true },
 		{ NULL, false },
 	};
-	const char *const droppable[] = { "LOSS %", "VERDICT", titles[1],
-					  titles[0], NULL };
+	const char *const droppable[] = { "LOSS %", titles[1], titles[0],
+					  "VERDICT", NULL };
 	owned(table_clear) struct table table = { .columns = columns };
 
 	for (size_t i = 0; i < 2; i++)
@@ -181,7 +181,7 @@ static int print_more(struct cli *cli, const struct compare_cells *cells,
 		{ "RATIO", true }, { "VERDICT", false }, { "LOSS %", true },
 		{ NULL, false },
 	};
-	const char *const droppable[] = { "LOSS %", "VERDICT", rate, NULL };
+	const char *const droppable[] = { "LOSS %", rate, "VERDICT", NULL };
 	owned(table_clear) struct table table = { .columns = columns };
 
 	for (size_t i = 0; i < cells->count; i++) {
