@@ -347,7 +347,10 @@ static int check_compliance(struct cli *cli, const char *log,
 			    const char *ruleset, struct error *err)
 {
 	static const char script[] =
-		"import importlib.util, runpy, sys\n"
+		/* No module of the folder that the logs are in. */
+		"import sys\n"
+		"sys.path = [path for path in sys.path if path]\n"
+		"import importlib.util, runpy\n"
 		"if not importlib.util.find_spec('mlperf_logging'):\n"
 		"    print('regatta: verify: the Python module mlperf_logging "
 		"'\n"
@@ -365,6 +368,7 @@ static int check_compliance(struct cli *cli, const char *log,
 		args[n++] = "--ruleset";
 		args[n++] = ruleset;
 	}
+	args[n++] = "--"; /* a log's name may be like an option */
 	args[n] = log;
 	if (access(log, R_OK) < 0)
 		return error_set(err, EINVAL, "%.120s: %s", log,
