@@ -334,7 +334,7 @@ void columns_droppable(const struct columns *columns,
 	size_t count = 0;
 
 	for (size_t i = 0; (figure = figure_used(DROPPED, i)); i++)
-		if (!columns->by_nodes || strcmp(figure->name, "nodes") != 0)
+		if (!columns->by_nodes || strcmp(figure->title, "nodes") != 0)
 			titles[count++] = figure->title;
 	for (size_t c = columns->count; c-- > 1;)
 		if (columns->metrics[c])
