@@ -59,17 +59,26 @@ ok '! grep -P "[\x00-\x08\x0b-\x1f\x7f]" "$BED/ends"' \
 # Streams.
 must dk e1 save -o "$BED/whole.tar" "$TOOL_IMAGE"
 words=0
+# Has this save or load of image $n ended well, or said what was wrong?
+stream_said()
+{
+	echo "$n $1 $rc ${err//$'\n'/; }" >>"$BED/said"
+	((words += rc == 0 || (rc == 1 && ${#err} > 0)))
+	[[ $1 != save ]] || ((rc)) || tar -tf "$BED/back.tar" manifest.json \
+		>/dev/null 2>&1 || echo "$n $1: no image" >>"$BED/said"
+}
 for ((n = 1; n <= STREAMS; n++)); do
 	run -t 250 cli image save "$TOOL_IMAGE" "$BED/back.tar"
-	((words += rc == 0 || (rc == 1 && ${#err} > 0)))
+	stream_said save
 	dk e1 rmi -f "$TOOL_IMAGE" >/dev/null 2>&1
 	run -t 250 cli image load "$BED/whole.tar"
-	((words += rc == 0 || (rc == 1 && ${#err} > 0)))
-	echo "$n $rc $err" >>"$BED/said"
+	stream_said load
 done
 diag "$(grep -cE '^(save|load):' "$BED/lies") lies in streams"
+diag "$(grep -vE '^[0-9]+ (save|load) (0|1 .)' "$BED/said")"
 is "$words" $((2 * STREAMS)) "each save and load ends, or says what was wrong"
 ok '! grep -P "[\x00-\x08\x0b-\x1f\x7f]" "$BED/said"' "in words, too"
+ok '! grep "no image$" "$BED/said"' "each that was saved is an image"
 dk e1 load -q -i "$BED/whole.tar" >/dev/null
 
 # A process of somebody's, in a PID namespace of its own as a container's.

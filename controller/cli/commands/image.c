@@ -131,6 +131,20 @@ static int saved_open(struct archive *out, int fd, const char *name,
 	return rc == ARCHIVE_OK ? 0 : saved_fail(out, err);
 }
 
+/* A save that cannot be loaded is none. */
+static int saved_check(struct image_view *view, const char *path,
+		       struct error *err)
+{
+	owned(image_file_free) struct image_file *file = NULL;
+
+	image_view_stage(view, "checking");
+	file = image_file_open(path, image_view_draw, view, err);
+	if (file || err->code != EINVAL)
+		return file ? 0 : -1;
+	err->code = EIO;
+	return error_prefix(err, "the node's engine sent no image");
+}
+
 static int fetch_saved(struct image_view *view, const char *hash,
 		       const char *name, struct error *err)
 {
@@ -150,6 +164,8 @@ static int fetch_saved(struct image_view *view, const char *hash,
 	if (rc == 0 && archive_write_close(out) != ARCHIVE_OK)
 		rc = saved_fail(out, err);
 	archive_write_free(out);
+	if (rc == 0)
+		rc = saved_check(view, path, err);
 	if (rc == 0 && rename(path, name) < 0)
 		rc = error_errno(err, "%s", name);
 	if (rc < 0 && fd >= 0)
