@@ -172,14 +172,14 @@ static void cause_take_signal(struct cause *cause,
 {
 	int64_t number = hit_number(hit, GROUP_SIGNAL, 0);
 	const char *name = number ? causes_signal_name(number)
-				  : hit->groups[GROUP_SIGNAL].text;
-	size_t size = number ? strlen(name) : hit->groups[GROUP_SIGNAL].size;
+				  : hit->meaning->signal;
+	size_t size = hit->groups[GROUP_SIGNAL].size;
 
-	if (!name) {
-		name = hit->meaning->signal;
-		size = strlen(name);
-	}
-	snprintf(cause->signal, sizeof(cause->signal), "%.*s", (int)size, name);
+	if (number || !hit->groups[GROUP_SIGNAL].text)
+		snprintf(cause->signal, sizeof(cause->signal), "%s", name);
+	else
+		snprintf(cause->signal, sizeof(cause->signal), "%.*s",
+			 (int)size, hit->groups[GROUP_SIGNAL].text);
 }
 
 static int take_cause(struct causes *causes, const struct failure_hit *hit,

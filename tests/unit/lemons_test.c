@@ -17,7 +17,7 @@ static void event(struct lemons *lemons, uint64_t job, const char *kind,
 {
 	static uint64_t seq = 1;
 	const struct event_row row = {
-		.seq = seq++,
+		.seq = seq,
 		.job = job,
 		.attempt = 1,
 		.time_ms = time_ms,
@@ -25,6 +25,7 @@ static void event(struct lemons *lemons, uint64_t job, const char *kind,
 		.data = data,
 	};
 
+	seq++;
 	lemons_take(lemons, &row, NULL);
 }
 
