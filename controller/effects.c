@@ -42,38 +42,34 @@ static void turn(void *arg)
 		   NULL);
 }
 
-static int reader_run(sd_event_source *source, void *arg)
+static void reader_run(void *arg)
 {
 	struct world *world = arg;
 
 	world->reads = false;
-	sd_event_source_set_enabled(world->reader, SD_EVENT_OFF);
+	deferral_stop(world->reader);
 	loop_timer_stop(world->patience);
 	jobs_read(world->jobs);
-	return 0;
 }
 
 static int reader_late_run(sd_event_source *source, uint64_t usec, void *arg)
 {
-	return reader_run(source, arg);
+	reader_run(arg);
+	return 0;
 }
 
 static void read_soon(void *arg)
 {
 	struct world *world = arg;
-	int rc = 0;
+	struct error err;
 
 	if (!world->reader)
-		rc = sd_event_add_defer(world->loop, &world->reader, reader_run,
-					world);
-	if (rc >= 0)
-		rc = sd_event_source_set_priority(world->reader,
-						  SD_EVENT_PRIORITY_IDLE);
-	if (rc >= 0)
-		rc = sd_event_source_set_enabled(world->reader,
-						 SD_EVENT_ONESHOT);
-	if (rc < 0)
-		log_error("event loop: no reader: %s", strerror(-rc));
+		world->reader = deferral_new(world->loop, true, reader_run,
+					     world, &err);
+	if (world->reader)
+		deferral_run(world->reader);
+	else
+		log_error("no reader: %s", err.text);
 	/* Jobs end also while others keep the loop busy. */
 	if (!world->reads)
 		loop_timer(world->loop, &world->patience, PATIENCE_MS,
@@ -231,6 +227,6 @@ void effects_connect(struct world *world)
 void effects_disconnect(struct world *world)
 {
 	loop_source_free(&world->settler);
-	loop_source_free(&world->reader);
+	deferral_free(world->reader);
 	loop_source_free(&world->patience);
 }

@@ -26,7 +26,8 @@ struct world {
 	struct jobs *jobs;
 	/* Of effects.c: */
 	struct counters counters;
-	struct sd_event_source *settler, *reader, *patience;
+	struct sd_event_source *settler, *patience;
+	struct deferral *reader;
 	bool reads; /* the reader will run */
 	struct job_effects effects;
 };

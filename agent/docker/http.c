@@ -54,8 +54,8 @@ struct http {
 	char *ca, *certificate, *key;
 	CURLM *multi;
 	sd_event_source *timer;  /* libcurl's */
-	sd_event_source *now;    /* libcurl's, for a timeout of 0 */
-	sd_event_source *finish; /* calls done() of finished calls */
+	struct deferral *now;    /* libcurl's, for a timeout of 0 */
+	struct deferral *finish; /* calls done() of finished calls */
 	struct http_calls calls;
 	struct http_calls finished;
 	bool in_curl; /* a callback of libcurl runs: do not call libcurl */
@@ -104,7 +104,7 @@ static void call_finish(struct http_call *call)
 	TAILQ_REMOVE(&http->calls, call, entry);
 	TAILQ_INSERT_TAIL(&http->finished, call, entry);
 	call->state = CALL_FINISHED;
-	loop_defer_run(http->finish);
+	deferral_run(http->finish);
 }
 
 static void call_add(struct http_call *call)
@@ -250,10 +250,9 @@ static int timer_ready(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-static int now_ready(sd_event_source *source, void *arg)
+static void now_ready(void *arg)
 {
 	http_visit(arg, CURL_SOCKET_TIMEOUT, 0);
-	return 0;
 }
 
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg,
@@ -279,8 +278,8 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg,
 	return 0;
 }
 
-/* A timer of ours would be a moment late even for 0, so that is a defer
- * source. The accuracy is 1 microsecond as 0 would mean 250 ms.
+/* A timer of ours would be a moment late even for 0, so that is a
+ * deferral. The accuracy is 1 microsecond as 0 would mean 250 ms.
  */
 static int on_timer(CURLM *multi, long timeout_ms, void *arg)
 {
@@ -289,8 +288,10 @@ static int on_timer(CURLM *multi, long timeout_ms, void *arg)
 	int rc;
 
 	loop_timer_stop(http->timer);
-	sd_event_source_set_enabled(http->now, timeout_ms ? SD_EVENT_OFF
-							  : SD_EVENT_ONESHOT);
+	if (timeout_ms)
+		deferral_stop(http->now);
+	else
+		deferral_run(http->now);
 	if (timeout_ms <= 0)
 		return 0;
 	if (!http->timer)
@@ -319,24 +320,23 @@ static struct http_answer answer_of(const struct http_call *call)
 }
 
 /* One call a turn: done() may free http. */
-static int finish_ready(sd_event_source *source, void *arg)
+static void finish_ready(void *arg)
 {
 	struct http *http = arg;
 	struct http_call *call = TAILQ_FIRST(&http->finished);
 	struct http_answer answer;
 
 	if (!call)
-		return 0;
+		return;
 	TAILQ_REMOVE(&http->finished, call, entry);
 	if (!TAILQ_EMPTY(&http->finished))
-		loop_defer_run(http->finish);
+		deferral_run(http->finish);
 	answer = answer_of(call);
 	if (call->error.code)
 		call->done(call->arg, &call->error, NULL);
 	else
 		call->done(call->arg, NULL, &answer);
 	http_call_free(call);
-	return 0;
 }
 
 /* Callbacks of one transfer. They run inside libcurl. */
@@ -601,11 +601,9 @@ static int http_attach(struct http *http, struct error *err)
 				IDLE_CONNECTIONS);
 	if (rc != CURLM_OK)
 		return error_set(err, EIO, "http: libcurl refuses an option");
-	if (loop_defer(http->loop, &http->finish, finish_ready, http, err) <
-		    0 ||
-	    loop_defer(http->loop, &http->now, now_ready, http, err) < 0)
-		return error_prefix(err, "http");
-	return 0;
+	http->finish = deferral_new(http->loop, false, finish_ready, http, err);
+	http->now = deferral_new(http->loop, false, now_ready, http, err);
+	return http->finish && http->now ? 0 : -1;
 }
 
 struct http *http_new(sd_event *loop, const char *host, const char *tls_folder,
@@ -640,8 +638,8 @@ static void http_destroy(struct http *http)
 		http_cancel(call);
 	curl_multi_cleanup(http->multi);
 	loop_source_free(&http->timer);
-	loop_source_free(&http->now);
-	loop_source_free(&http->finish);
+	deferral_free(http->now);
+	deferral_free(http->finish);
 	sd_event_unref(http->loop);
 	free(http->host);
 	free(http->base);

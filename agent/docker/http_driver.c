@@ -48,7 +48,7 @@ struct http_engine {
 	struct calls waiting;              /* for the version */
 	struct calls sent;
 	struct calls failed; /* done() is due, with their error */
-	sd_event_source *fail;
+	struct deferral *fail;
 };
 
 static int send_call(struct call *call);
@@ -105,20 +105,19 @@ static void call_fail(struct call *call, const struct error *err)
 	call->error = *err;
 	loop_source_free(&call->timer);
 	call_move(call, &call->engine->failed);
-	loop_defer_run(call->engine->fail);
+	deferral_run(call->engine->fail);
 }
 
-static int fail_ready(sd_event_source *source, void *arg)
+static void fail_ready(void *arg)
 {
 	struct http_engine *engine = arg;
 	struct call *call = TAILQ_FIRST(&engine->failed);
 
 	if (!call)
-		return 0;
+		return;
 	if (TAILQ_NEXT(call, entry))
-		loop_defer_run(engine->fail);
+		deferral_run(engine->fail);
 	http_driver_call_done(call, &call->error, NULL);
-	return 0;
 }
 
 /* Answers. */
@@ -574,7 +573,7 @@ static void free_engine(struct engine *base)
 	       (call = TAILQ_FIRST(&engine->failed)))
 		cancel(&call->base);
 	http_free(engine->http);
-	loop_source_free(&engine->fail);
+	deferral_free(engine->fail);
 	sd_event_unref(engine->loop);
 	free(engine->host);
 	free(engine);
@@ -608,7 +607,8 @@ struct engine *engine_new(sd_event *loop, const char *host,
 	engine->http = http_new(loop, host, tls_folder, err);
 	if (!engine->http)
 		return NULL;
-	if (loop_defer(loop, &engine->fail, fail_ready, engine, err) < 0)
+	engine->fail = deferral_new(loop, false, fail_ready, engine, err);
+	if (!engine->fail)
 		return NULL;
 	return take(base);
 }

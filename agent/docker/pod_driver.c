@@ -40,7 +40,7 @@ struct pod_call {
 struct pod_engine {
 	struct engine base;
 	sd_event *loop;
-	sd_event_source *run;    /* answers */
+	struct deferral *run;    /* answers */
 	sd_event_source *watch;  /* of `main` */
 	sd_event_source *killer; /* at the end of a stop's grace */
 	char *host, *folder;
@@ -77,7 +77,7 @@ static int pod_main_ended(sd_event_source *source, int fd, uint32_t events,
 	loop_source_free(&engine->killer);
 	TAILQ_FOREACH(call, &engine->calls, next)
 		call->waits = false;
-	loop_defer_run(engine->run);
+	deferral_run(engine->run);
 	return 0;
 }
 
@@ -420,7 +420,7 @@ static void pod_call_free(struct pod_call *call)
 }
 
 /* One a turn, so that a callback may cancel any other. */
-static int pod_answer(sd_event_source *source, void *arg)
+static void pod_answer(void *arg)
 {
 	struct pod_engine *engine = arg;
 	struct pod_call *call, copy;
@@ -429,14 +429,13 @@ static int pod_answer(sd_event_source *source, void *arg)
 		if (!call->waits)
 			break;
 	if (!call)
-		return 0;
-	loop_defer_run(engine->run);
+		return;
+	deferral_run(engine->run);
 	copy = *call;
 	call->answer = NULL;
 	pod_call_free(call);
 	copy.done(copy.arg, copy.error.code ? &copy.error : NULL, copy.answer);
 	cJSON_Delete(copy.answer);
-	return 0;
 }
 
 static struct engine_call *
@@ -457,7 +456,7 @@ pod_begin(struct engine *base, const struct call_plan *plan, struct error *err)
 	if (rc >= 0)
 		call->error.code = 0;
 	TAILQ_INSERT_TAIL(&engine->calls, call, next);
-	loop_defer_run(engine->run);
+	deferral_run(engine->run);
 	return &call->base;
 }
 
@@ -474,7 +473,7 @@ static void pod_engine_free(struct pod_engine *engine)
 		return;
 	while ((call = TAILQ_FIRST(&engine->calls)))
 		pod_call_free(call);
-	loop_source_free(&engine->run);
+	deferral_free(engine->run);
 	loop_source_free(&engine->watch);
 	loop_source_free(&engine->killer);
 	if (engine->main_fd >= 0)
@@ -532,7 +531,8 @@ struct engine *pod_engine_new(sd_event *loop, const char *host,
 	engine->folder = engine->host + strlen(POD_ENGINE);
 	pod_volume_protect(engine->folder);
 	engine->base = (struct engine){ &pod_driver, engine->host, false };
-	if (loop_defer(loop, &engine->run, pod_answer, engine, err) < 0)
+	engine->run = deferral_new(loop, false, pod_answer, engine, err);
+	if (!engine->run)
 		return NULL;
 	return &take(engine)->base;
 }

@@ -25,7 +25,7 @@
 struct build_context {
 	struct ignore *ignore;
 	struct tarball *tarball;
-	sd_event_source *source; /* of build_context_hash() */
+	struct deferral *turn; /* of build_context_hash() */
 	build_context_hash_fn *done;
 	void *arg;
 	uid_t user; /* whose rights read it */
@@ -143,7 +143,7 @@ void build_context_free(struct build_context *context)
 {
 	if (!context)
 		return;
-	loop_source_free(&context->source);
+	deferral_free(context->turn);
 	tarball_free(context->tarball);
 	ignore_free(context->ignore);
 	free(context);
@@ -154,7 +154,7 @@ struct tarball *build_context_tarball(struct build_context *context)
 	return context->tarball;
 }
 
-static int build_context_turn(sd_event_source *source, void *arg)
+static void build_context_turn(void *arg)
 {
 	struct build_context *context = arg;
 	int64_t until = clock_mono_ms() + TURN_MS;
@@ -166,14 +166,13 @@ static int build_context_turn(sd_event_source *source, void *arg)
 		got = build_context_read(context, piece, sizeof(piece), &err);
 	} while (got > 0 && clock_mono_ms() < until);
 	if (got > 0)
-		loop_defer_run(source);
+		deferral_run(context->turn);
 	else if (got < 0)
 		context->done(context->arg, &err, NULL, 0);
 	else
 		context->done(context->arg, NULL,
 			      tarball_hash(context->tarball),
 			      tarball_size(context->tarball));
-	return 0;
 }
 
 int build_context_hash(struct build_context *context, sd_event *loop,
@@ -182,9 +181,10 @@ int build_context_hash(struct build_context *context, sd_event *loop,
 {
 	context->done = done;
 	context->arg = arg;
-	if (loop_defer(loop, &context->source, build_context_turn, context,
-		       err) < 0)
+	context->turn =
+		deferral_new(loop, false, build_context_turn, context, err);
+	if (!context->turn)
 		return -1;
-	loop_defer_run(context->source);
+	deferral_run(context->turn);
 	return 0;
 }

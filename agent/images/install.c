@@ -51,7 +51,7 @@ struct install {
 	char path[PATH_MAX]; /* of the folder's copy */
 	int folder;          /* that, or -1 */
 	struct unpacking *unpacking;
-	sd_event_source *turn;
+	struct deferral *turn;
 	char script[256]; /* NAME_install.sh; "": there is none */
 	char container[40];
 	cJSON *body;
@@ -297,7 +297,7 @@ static void remove_copies(const char *path)
 		log_warning("%s: %s", path, err.text);
 }
 
-static int install_unpack(sd_event_source *source, void *arg)
+static void install_unpack(void *arg)
 {
 	struct install *install = arg;
 	int64_t until = clock_mono_ms() + TURN_MS;
@@ -308,8 +308,8 @@ static int install_unpack(sd_event_source *source, void *arg)
 		rc = unpacking_step(install->unpacking, &err);
 	} while (rc > 0 && clock_mono_ms() < until);
 	if (rc > 0) {
-		loop_defer_run(source);
-		return 0;
+		deferral_run(install->turn);
+		return;
 	}
 	if (rc == 0) {
 		find_script(install);
@@ -321,7 +321,6 @@ static int install_unpack(sd_event_source *source, void *arg)
 	}
 	if (!install->call)
 		step_done(install, &err, NULL);
-	return 0;
 }
 
 static int install_make_folder(struct install *install, struct error *err)
@@ -341,10 +340,10 @@ static int install_make_folder(struct install *install, struct error *err)
 		return error_errno(err, "%s", install->path);
 	install->unpacking = unpacking_new(install->plan.copy, install->folder,
 					   &limits, &owner, err);
-	return install->unpacking
-		       ? loop_defer(install->services->loop, &install->turn,
-				    install_unpack, install, err)
-		       : -1;
+	if (install->unpacking)
+		install->turn = deferral_new(install->services->loop, false,
+					     install_unpack, install, err);
+	return install->turn ? 0 : -1;
 }
 
 struct install *install_begin(const struct image_services *services,
@@ -369,7 +368,7 @@ struct install *install_begin(const struct image_services *services,
 	install->folder = -1;
 	if (install_make_folder(install, err) < 0)
 		return NULL;
-	loop_defer_run(install->turn);
+	deferral_run(install->turn);
 	snprintf(install->container, sizeof(install->container),
 		 INSTALL_NAMES "%08" PRIx32, randombytes_random());
 	return take(install);
@@ -388,7 +387,7 @@ void install_cancel(struct install *install)
 				    install->plan.base, true, CALL_MS,
 				    install_ignore_answer, NULL, NULL);
 	}
-	loop_source_free(&install->turn);
+	deferral_free(install->turn);
 	unpacking_free(install->unpacking);
 	if (install->folder >= 0) {
 		close(install->folder);

@@ -40,7 +40,7 @@ struct artifact_fetch {
 
 struct artifact_fetches {
 	struct blob_service *blobs;
-	sd_event_source *check;
+	struct deferral *check;
 	bool found;      /* blobs arrived or are lost; not asked for yet */
 	bool full_disk;  /* that is in the log */
 	size_t count[2]; /* that are read, and that were given up */
@@ -106,7 +106,7 @@ static void artifact_fetch_fail(struct artifact_fetch *fetch,
 			artifact_fetch_find(fetches, true, NULL, NULL));
 }
 
-static int check_run(sd_event_source *source, void *arg)
+static void check_run(void *arg)
 {
 	struct artifact_fetches *fetches = arg;
 	struct artifact_fetch *fetch, *next;
@@ -131,8 +131,7 @@ static int check_run(sd_event_source *source, void *arg)
 	}
 	TAILQ_FOREACH(fetch, &fetches->list, next)
 		if (fetch->full)
-			sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
-	return 0;
+			deferral_run(fetches->check);
 }
 
 /* One per call: the next call finds the others. */
@@ -180,20 +179,13 @@ struct artifact_fetches *artifact_fetches_new(sd_event *loop,
 {
 	owned(artifact_fetches_free) struct artifact_fetches *fetches =
 		calloc(1, sizeof(*fetches));
-	int rc;
 
 	if (!fetches)
 		return error_null(error_nomem(err, "blobs"));
 	TAILQ_INIT(&fetches->list);
 	fetches->blobs = blobs;
-	rc = sd_event_add_defer(loop, &fetches->check, check_run, fetches);
-	if (rc >= 0)
-		rc = sd_event_source_set_enabled(fetches->check, SD_EVENT_OFF);
-	if (rc < 0)
-		return error_null(
-			error_set(err, -rc,
-				  "event loop: cannot collect files"));
-	return take(fetches);
+	fetches->check = deferral_new(loop, false, check_run, fetches, err);
+	return fetches->check ? take(fetches) : NULL;
 }
 
 void artifact_fetches_free(struct artifact_fetches *fetches)
@@ -202,7 +194,7 @@ void artifact_fetches_free(struct artifact_fetches *fetches)
 		return;
 	while (!TAILQ_EMPTY(&fetches->list))
 		artifact_fetch_free(TAILQ_FIRST(&fetches->list));
-	loop_source_free(&fetches->check);
+	deferral_free(fetches->check);
 	free(fetches);
 }
 
@@ -221,7 +213,7 @@ static int artifact_fetch_send_read(void *arg,
 static void artifact_fetch_mark_full(struct artifact_fetch *fetch)
 {
 	fetch->full = true;
-	sd_event_source_set_enabled(fetch->fetches->check, SD_EVENT_ONESHOT);
+	deferral_run(fetch->fetches->check);
 }
 
 static void artifact_fetch_begin(struct artifact_fetches *fetches,

@@ -171,8 +171,8 @@ static void cause_take_signal(struct cause *cause,
 			      const struct failure_hit *hit)
 {
 	int64_t number = hit_number(hit, GROUP_SIGNAL, 0);
-	const char *name = number ? causes_signal_name(number)
-				  : hit->meaning->signal;
+	const char *name =
+		number ? causes_signal_name(number) : hit->meaning->signal;
 	size_t size = hit->groups[GROUP_SIGNAL].size;
 
 	if (number || !hit->groups[GROUP_SIGNAL].text)

@@ -3,7 +3,6 @@
 #include "protocol/base/loop.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <time.h>
@@ -13,13 +12,76 @@ struct zmq_watch {
 	sd_event *loop;
 	void *socket;
 	sd_event_source *wake;  /* io source of ZMQ_FD */
-	sd_event_source *ready; /* defer source, while there may be input */
+	struct deferral *ready; /* runs while there may be input */
 	int burst;
 	bool paused;
 	bool *freed; /* set while the callback runs, which may free us */
 	zmq_ready_fn *fn;
 	void *arg;
 };
+
+struct deferral {
+	sd_event *loop;
+	sd_event_source *source; /* while it is due */
+	bool idle;
+	deferral_fn *fn;
+	void *arg;
+};
+
+struct deferral *deferral_new(sd_event *loop, bool idle, deferral_fn *fn,
+			      void *arg, struct error *err)
+{
+	struct deferral *deferral =
+		error_calloc(sizeof(*deferral), "event loop", err);
+
+	if (!deferral)
+		return NULL;
+	*deferral = (struct deferral){
+		.loop = sd_event_ref(loop),
+		.idle = idle,
+		.fn = fn,
+		.arg = arg,
+	};
+	return deferral;
+}
+
+void deferral_free(struct deferral *deferral)
+{
+	if (!deferral)
+		return;
+	loop_source_free(&deferral->source);
+	sd_event_unref(deferral->loop);
+	free(deferral);
+}
+
+static int deferral_due(sd_event_source *source, void *arg)
+{
+	struct deferral *deferral = arg;
+
+	loop_source_free(&deferral->source);
+	deferral->fn(deferral->arg);
+	return 0;
+}
+
+/* A new source each time: one that is only switched on again keeps its place in
+ * the queue, in front of all others, which would starve.
+ */
+void deferral_run(struct deferral *deferral)
+{
+	if (deferral->source)
+		return;
+	if (sd_event_add_defer(deferral->loop, &deferral->source, deferral_due,
+			       deferral) >= 0 &&
+	    deferral->idle)
+		sd_event_source_set_priority(deferral->source,
+					     SD_EVENT_PRIORITY_IDLE);
+}
+
+void deferral_stop(struct deferral *deferral)
+{
+	if (deferral)
+		loop_source_free(&deferral->source);
+}
 
 static bool socket_has_input(void *socket)
 {
@@ -36,18 +98,17 @@ static int wake_io(sd_event_source *source, int fd, uint32_t events, void *arg)
 	return 0;
 }
 
-static int ready_run(sd_event_source *source, void *arg)
+static void ready_run(void *arg)
 {
 	struct zmq_watch *watch = arg;
 	bool freed = false;
 
-	loop_source_free(&watch->ready);
 	watch->freed = &freed;
 	for (int n = 0; n < watch->burst && !watch->paused; n++) {
 		int took = watch->fn(watch->arg);
 
 		if (freed)
-			return 0;
+			return;
 		if (!took)
 			break;
 	}
@@ -55,7 +116,6 @@ static int ready_run(sd_event_source *source, void *arg)
 	/* fn's calls may have cleared the wake-up of the socket. */
 	if (!watch->paused && socket_has_input(watch->socket))
 		zmq_watch_touch(watch);
-	return 0;
 }
 
 struct zmq_watch *zmq_watch_new(sd_event *loop, void *socket, int burst,
@@ -75,6 +135,9 @@ struct zmq_watch *zmq_watch_new(sd_event *loop, void *socket, int burst,
 	watch->burst = burst;
 	watch->fn = ready;
 	watch->arg = arg;
+	watch->ready = deferral_new(loop, false, ready_run, watch, err);
+	if (!watch->ready)
+		return NULL;
 	if (zmq_getsockopt(socket, ZMQ_FD, &fd, &size) < 0)
 		return error_null(error_errno(err, "ZeroMQ socket"));
 	rc = sd_event_add_io(loop, &watch->wake, fd, EPOLLIN, wake_io, watch);
@@ -94,20 +157,16 @@ void zmq_watch_free(struct zmq_watch *watch)
 		return;
 	if (watch->freed)
 		*watch->freed = true;
-	loop_source_free(&watch->ready);
+	deferral_free(watch->ready);
 	loop_source_free(&watch->wake);
 	sd_event_unref(watch->loop);
 	free(watch);
 }
 
-/* A new source each time: one that is only switched on again keeps its place in
- * the queue, in front of all others, which would starve.
- */
 void zmq_watch_touch(struct zmq_watch *watch)
 {
-	if (!watch->paused && !watch->ready)
-		sd_event_add_defer(watch->loop, &watch->ready, ready_run,
-				   watch);
+	if (!watch->paused)
+		deferral_run(watch->ready);
 }
 
 void zmq_watch_pause(struct zmq_watch *watch, int paused)
@@ -117,7 +176,7 @@ void zmq_watch_pause(struct zmq_watch *watch, int paused)
 	 * spin. */
 	sd_event_source_set_enabled(watch->wake,
 				    paused ? SD_EVENT_OFF : SD_EVENT_ON);
-	loop_source_free(&watch->ready);
+	deferral_stop(watch->ready);
 	zmq_watch_touch(watch);
 }
 
@@ -144,21 +203,6 @@ void loop_timer_stop(sd_event_source *timer)
 {
 	if (timer)
 		sd_event_source_set_enabled(timer, SD_EVENT_OFF);
-}
-
-int loop_defer(sd_event *loop, sd_event_source **source, sd_event_handler_t fn,
-	       void *arg, struct error *err)
-{
-	int rc = sd_event_add_defer(loop, source, fn, arg);
-
-	if (rc >= 0)
-		rc = sd_event_source_set_enabled(*source, SD_EVENT_OFF);
-	return rc < 0 ? error_set(err, -rc, "event loop") : 0;
-}
-
-void loop_defer_run(sd_event_source *source)
-{
-	sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
 
 void loop_source_free(sd_event_source **source)

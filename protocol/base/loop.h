@@ -5,6 +5,7 @@
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <systemd/sd-event.h>
 
@@ -43,12 +44,19 @@ int loop_timer(sd_event *loop, sd_event_source **timer, uint64_t delay_ms,
 	       sd_event_time_handler_t fn, void *arg, struct error *err);
 void loop_timer_stop(sd_event_source *timer); /* NULL is fine */
 
-/* Make *source, which runs fn(arg) in a later turn of the loop after
- * loop_defer_run(). Unlike a timer it runs in the next turn. fn returns 0.
+/* Work for a later turn of the loop: fn(arg), once after each deferral_run(),
+ * when what was ready before it has had its turn. Unlike a timer it is not
+ * late. idle: when nothing else is ready. fn may run and free the deferral.
  */
-int loop_defer(sd_event *loop, sd_event_source **source, sd_event_handler_t fn,
-	       void *arg, struct error *err);
-void loop_defer_run(sd_event_source *source);
+typedef void deferral_fn(void *arg);
+struct deferral;
+struct deferral *deferral_new(sd_event *loop, bool idle, deferral_fn *fn,
+			      void *arg, struct error *err);
+void deferral_free(struct deferral *deferral); /* NULL is fine */
+OWNED_POINTER(struct deferral, deferral_free)
+
+void deferral_run(struct deferral *deferral);
+void deferral_stop(struct deferral *deferral); /* NULL is fine */
 
 void loop_source_free(sd_event_source **source);
 

@@ -25,7 +25,8 @@ struct chunk_sender {
 	chunk_sender_ready_fn *ready;
 	chunk_sender_send_fn *send;
 	void *arg;
-	sd_event_source *work, *retry;
+	struct deferral *work;
+	sd_event_source *retry;
 	TAILQ_HEAD(, waiting) reads;
 	char *piece; /* MESSAGE_PAYLOAD_MAX */
 };
@@ -92,13 +93,12 @@ static size_t chunk_sender_give(struct chunk_sender *sender)
 	return size;
 }
 
-static int work_run(sd_event_source *source, void *arg)
+static void work_run(void *arg)
 {
 	struct chunk_sender *sender = arg;
 
 	if (chunk_sender_give(sender))
 		chunk_sender_wake(sender);
-	return 0;
 }
 
 struct chunk_sender *chunk_sender_new(sd_event *loop, struct blob_store *blobs,
@@ -108,7 +108,6 @@ struct chunk_sender *chunk_sender_new(sd_event *loop, struct blob_store *blobs,
 {
 	owned(chunk_sender_free) struct chunk_sender *sender =
 		calloc(1, sizeof(*sender));
-	int rc;
 
 	if (!sender)
 		return error_null(error_nomem(err, "blobs"));
@@ -118,16 +117,8 @@ struct chunk_sender *chunk_sender_new(sd_event *loop, struct blob_store *blobs,
 	sender->ready = ready;
 	sender->send = send;
 	sender->arg = arg;
-	rc = sd_event_add_defer(loop, &sender->work, work_run, sender);
-	if (rc >= 0)
-		rc = sd_event_source_set_enabled(sender->work, SD_EVENT_OFF);
-	if (rc >= 0)
-		rc = sd_event_source_set_priority(sender->work,
-						  SD_EVENT_PRIORITY_IDLE);
-	if (rc < 0)
-		return error_null(
-			error_set(err, -rc, "event loop: cannot send chunks"));
-	return take(sender);
+	sender->work = deferral_new(loop, true, work_run, sender, err);
+	return sender->work ? take(sender) : NULL;
 }
 
 void chunk_sender_free(struct chunk_sender *sender)
@@ -136,7 +127,7 @@ void chunk_sender_free(struct chunk_sender *sender)
 		return;
 	while (!TAILQ_EMPTY(&sender->reads))
 		chunk_sender_drop(sender, TAILQ_FIRST(&sender->reads));
-	loop_source_free(&sender->work);
+	deferral_free(sender->work);
 	loop_source_free(&sender->retry);
 	free(sender->piece);
 	free(sender);
@@ -206,5 +197,5 @@ void chunk_sender_match(struct chunk_sender *sender, size_t size)
 void chunk_sender_wake(struct chunk_sender *sender)
 {
 	if (!TAILQ_EMPTY(&sender->reads))
-		sd_event_source_set_enabled(sender->work, SD_EVENT_ONESHOT);
+		deferral_run(sender->work);
 }

@@ -1,4 +1,4 @@
-/* loop_test.c - ZeroMQ sockets on the event loop: none stalls, none spins.
+/* loop_test.c - sockets and work on the event loop: none stalls, none spins.
  */
 #include "protocol/base/clock.h"
 #include "protocol/base/loop.h"
@@ -271,6 +271,52 @@ static void test_timer(void)
 	is_int(pair.rang, 4, "it can be set again, also to ring at once");
 }
 
+struct worker {
+	struct deferral *work;
+	int ran, more;
+	bool last; /* frees itself */
+};
+
+static void work_once(void *arg)
+{
+	struct worker *worker = arg;
+
+	worker->ran++;
+	if (worker->more-- > 0)
+		deferral_run(worker->work);
+	else if (worker->last)
+		deferral_free(take(worker->work));
+}
+
+static void test_deferrals(void)
+{
+	owned(pair_clear) struct pair pair;
+	struct worker workers[3] = { { .more = 100 },
+				     { .more = 9, .last = true } };
+	struct worker *long_one = &workers[0], *other = &workers[1];
+	struct worker *idle = &workers[2];
+
+	pair_init(&pair);
+	for (int i = 0; i < 3; i++) {
+		workers[i].work = deferral_new(pair.loop, &workers[i] == idle,
+					       work_once, &workers[i], NULL);
+		deferral_run(workers[i].work);
+	}
+	loop_timer(pair.loop, &pair.timer, 0, see_time, &pair, NULL);
+	for (int turn = 0; turn < 25; turn++)
+		sd_event_run(pair.loop, 0);
+	is_int(other->ran, 10, "work that goes on lets other work have turns");
+	ok(!other->work, "which may free itself");
+	is_int(pair.rang, 1, "and timers");
+	is_int(idle->ran, 0, "idle work waits for all of them");
+	deferral_stop(long_one->work);
+	sd_event_run(pair.loop, 0);
+	is_int(idle->ran, 1, "and then has its turn");
+	is_int(sd_event_run(pair.loop, 0), 0, "what was stopped has none");
+	deferral_free(long_one->work);
+	deferral_free(idle->work);
+}
+
 int main(void)
 {
 	tap_begin(60);
@@ -278,6 +324,7 @@ int main(void)
 	test_pause();
 	test_free_inside();
 	test_nobody_starves();
+	test_deferrals();
 	test_both_ways();
 	test_timer();
 	return tap_done();
