@@ -229,8 +229,8 @@ int cli_id(const char *text, const char *what, uint64_t *id, struct error *err)
 	if (!end || *end || errno || !number)
 		return error_set(err, EINVAL,
 				 "%s: '%.60s' is not valid here; expected the "
-				 "number of a %s, from 1",
-				 what, text, what);
+				 "number of a %s; regatta %ss lists them",
+				 what, text, what, what);
 	*id = number;
 	return 0;
 }

@@ -399,11 +399,14 @@ static int query_read_one(struct store *store, enum read_kind query,
 
 	if (rc || visit->rows)
 		return rc;
-	return error_set(err, ENOENT, "no %s %llu",
+	return error_set(err, ENOENT, "no %s %llu%s",
 			 query == READ_SWEEP ? "sweep"
 			 : query == READ_JOB ? "job"
 					     : "result of job",
-			 (unsigned long long)id);
+			 (unsigned long long)id,
+			 query == READ_SWEEP ? "; regatta sweeps lists them"
+			 : query == READ_JOB ? "; regatta jobs --all lists them"
+					     : "");
 }
 
 int store_sweeps(struct store *store, uint64_t after, uint32_t limit,

@@ -101,6 +101,11 @@ run regatta show job 2 --all
 like "$rc $out" "^0 .*spec:.*provenance:.*streams:" "which is all"
 run regatta show sweep 1
 like "$rc $out" "^0 .*three" "a sweep is shown"
+run regatta show sweep three
+like "$rc $out" "^0 .*id: 2.*three" "the last one of a name, too"
+run regatta cancel three
+like "$rc $err" "^2 .*'three'.*expected the number.*regatta sweeps" \
+	"what ends or removes sweeps takes numbers, and says where they are"
 run regatta jobs --sweep 999
 like "$rc $err" "^2 .*999" "those of a sweep that is not there are none"
 run regatta show job 999

@@ -107,5 +107,5 @@ like "$err" "3 of 3 jobs had ended before" "and there are lines"
 run cli watch job 3
 is "$rc" 1 "a job is one of its sweep"
 run cli watch 9
-is "$rc $err" "2 regatta: no sweep 9" "no sweep of that number"
+is "$rc $err" "2 regatta: no sweep 9; regatta sweeps lists them" "no sweep of that number"
 done_testing

@@ -143,7 +143,7 @@ static void test_rows(void)
 	   "the job is there after a restart");
 	ok(store_job(store, 5, check_job, NULL, &err) < 0 && err.code == ENOENT,
 	   "a job that is not there is ENOENT");
-	is(err.text, "no job 5", "and named");
+	is(err.text, "no job 5; regatta jobs --all lists them", "and named");
 	ok(store_sweep(store, UINT64_MAX, check_sweep, NULL, &err) < 0 &&
 		   err.code == ENOENT,
 	   "an id past all limits is ENOENT");

@@ -702,9 +702,9 @@ static int export_command(struct cli *cli, struct error *err)
 	struct message_query query = { .what = QUERY_SWEEP };
 	owned(rows_clear) struct rows jobs = { 0 };
 
-	if (cli_id(cli->args[1], "sweep", &query.id, err) < 0 ||
-	    !(export.catalog = cli_catalog(cli, err)) ||
-	    session_open(&export.session, cli, err) < 0)
+	if (!(export.catalog = cli_catalog(cli, err)) ||
+	    session_open_sweep(&export.session, cli, cli->args[1], &query.id,
+			       err) < 0)
 		return -1;
 	export.client = export.session.client;
 	if (client_query(export.client, &query, &answer, err) < 0 ||
@@ -729,7 +729,7 @@ static int export_command(struct cli *cli, struct error *err)
 
 /* clang-format off */
 static const struct subcommand subcommands[] = {
-	{ "flagperf", "SWEEP [DIR]", 1, 2, NULL,
+	{ "flagperf", "SWEEP|DIR [DIR]", 1, 2, NULL,
 	  "write the log folders of FlagPerf", export_command },
 	{ "mlperf", "SWEEP|FILE|DIR [DIR]", 1, 2, NULL,
 	  "write each result as the lines of an MLPerf log", export_mlperf },

@@ -373,9 +373,12 @@ static int show_command(struct cli *cli, struct error *err)
 				 "show: the name of the node is missing");
 	if (query.what == QUERY_NODE)
 		query.name = (char *)id;
-	else if (id && cli_id(id, kind, &query.id, err) < 0)
+	else if (query.what == QUERY_JOB && id &&
+		 cli_id(id, kind, &query.id, err) < 0)
 		return -1;
-	if (session_open(&session, cli, err) < 0 ||
+	if ((query.what == QUERY_SWEEP
+		     ? session_open_sweep(&session, cli, id, &query.id, err)
+		     : session_open(&session, cli, err)) < 0 ||
 	    (query.what == QUERY_JOB && !id &&
 	     session_job(&session, NULL, &query.id, err) < 0) ||
 	    client_query(session.client, &query, &answer, err) < 0)
@@ -403,8 +406,8 @@ const struct command command_show = {
 	.options_size = sizeof(struct show_options),
 	.summary = "show a sweep, job or node",
 	.help =
-		"KIND is sweep, job or node. The ID of a node is its name. "
-		  "Without ID, the last sweep, or the same job as regatta "
+		"KIND is sweep, job or node. The ID of a sweep is its number "
+		  "or name, of a node its name. Without ID, the last sweep, or the same job as regatta "
 		  "logs. "
 		  "For a job, it prints one screen; --all and --format json "
 		  "print everything.",
