@@ -158,13 +158,13 @@ static uint64_t score(const struct format_fit *fit)
 
 /* Is the reading by meaning, a, better than that by a format's own rules? It
  * reads much more, or also losses, or what a format leaves out or mixes up that
- * takes any dict.
+ * takes any dict. A single step that was counted may be the sum of a run.
  */
 static bool meaning_is_better(const struct format_fit *a,
 			      const struct format_fit *b)
 {
 	if (a->takes_any)
-		return !b->steps;
+		return !b->steps && a->steps > 1;
 	return (score(a) && a->steps > MUCH_MORE * b->steps) ||
 	       (!b->losses && a->losses && score(a) >= score(b)) ||
 	       (b->takes_any && score(a) >= score(b) &&

@@ -513,15 +513,27 @@ static int take_step(struct steps *steps, const struct captured *captured)
 static int take_summary(struct steps *steps, const struct captured *captured,
 			bool finished)
 {
+	int rc;
+
 	if (outranked(&steps->summary, captured))
 		return 0;
 	if (finished)
 		put_known(&steps->summary, RECORD_FINISHED, 1);
-	if (put_captured(steps, &steps->summary, captured) < 0)
-		return -1;
+	if (captured->rule->fills) {
+		struct record lacking = { 0 };
+
+		rc = put_captured(steps, &lacking, captured);
+		if (rc == 0)
+			rc = merge_fields(&steps->summary, &lacking,
+					  ~steps->summary.has,
+					  ~steps->summary.has_metric);
+		free(lacking.metrics);
+	} else {
+		rc = put_captured(steps, &steps->summary, captured);
+	}
 	if (steps->went_on)
 		steps->summary.finished = false;
-	return 0;
+	return rc;
 }
 
 static bool captured_copy_text(const struct captured_value *value,

@@ -133,6 +133,16 @@ is "$(job_get "$JOB" '"\(.provenance.log) \(.result.metrics.eval_accuracy)"')" \
 	'mlperf 0.75' "a log with figures of the whole run alone has a format, too"
 run cli show job "$JOB"
 ok 'grep -q "metrics: .*eval_accuracy.*0.75" "$BED/out"' "and show job has them"
+cp "$FORMATS/../log-variants/hf-summary-block.log" "$BED/host/unseen/log"
+must submit_tool unseen framework=pytorch show /host/log
+must wait_job "$JOB" completed 30
+is "$(job_get "$JOB" '"\(.provenance.log) \(.result.steps) \(.result.samples_per_second) \(.result.metrics.train_loss)"')" \
+	'hf-trainer null 3.264 1.2345' \
+	"such a log is found where the framework's own rules read nothing"
+run cli show job "$JOB"
+ok 'grep -q "metrics: .*train_runtime_s.*920.5" "$BED/out"' "and shown"
+run cli extract "$BED/host/unseen/log" --format text
+ok 'grep -q "^metrics: .*train_runtime_s 920.5" "$BED/out"' "as by extract"
 must submit_tool nothing log=auto print 1000
 must wait_job "$JOB" failed 30
 is "$(job_get "$JOB" .failure)" no-metric "nor does one that is in none"

@@ -28,7 +28,7 @@ static const struct {
 	 OTHER(metric, "mdp"), OTHER(epoch_from, "mdp"),
 	FLAG(closed, "p"), FLAG(finished, "mdp"), FLAG(summary, "mdp"),
 	FLAG(progress, "mdp"), FLAG(total, "mdp"), FLAG(pending, "mdp"),
-	FLAG(life, "mdp"), FLAG(counted, "mdp"),
+	FLAG(life, "mdp"), FLAG(counted, "mdp"), FLAG(fills, "mdp"),
 	NAMED(number), NAMED(nan_with), NAMED(epoch), NAMED(epoch_steps),
 	NAMED(interval), NAMED(samples), NAMED(batch), NAMED(share), NAMED(elapsed),
 };

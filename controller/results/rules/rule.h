@@ -103,6 +103,7 @@ struct rule {
 
 	bool finished;
 	bool summary;
+	bool fills;
 	bool progress;
 	bool total;
 	bool pending;
