@@ -65,9 +65,9 @@ static int option_refuse_unknown(const struct reader *reader, const char *name,
 		names[count++] = rule->name;
 	names[count] = NULL;
 	near = nearest_word(name, names);
-	return error_set(err, EINVAL, "unknown option '--%.60s'%s%s%s", name,
-			 near ? "; did you mean '--" : "", near ? near : "",
-			 near ? "'?" : "");
+	return error_set(err, EINVAL, "unknown option '--%.60s'; %s%s%s", name,
+			 near ? "did you mean '--" : "--help lists them",
+			 near ? near : "", near ? "'?" : "");
 }
 
 static int option_set_number(const struct option_rule *rule, const char *text,
@@ -207,7 +207,7 @@ static int read_letters(struct reader *reader, const char *letters,
 				     rule->kind == OPTION_LAST);
 
 		if (!rule)
-			return error_set(err, EINVAL, "unknown option '-%c'",
+			return error_set(err, EINVAL, "unknown option '-%c'; --help lists them",
 					 *letters);
 		if (option_read_value(reader, rule,
 				      !flag && letters[1] ? letters + 1 : NULL,
