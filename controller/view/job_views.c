@@ -109,7 +109,10 @@ static void task_put(struct view_row *row, const void *of)
 		  "%s", task->node ? task->node : "");
 	view_text(row, bits_words(devices, text, sizeof(text)));
 	view_text(row, task->state);
-	view_cell(row, NULL, "%lld", (long long)task->exit_code);
+	if (task_state_from(task->state) == TASK_ENDED)
+		view_cell(row, NULL, "%lld", (long long)task->exit_code);
+	else
+		view_text(row, "-");
 	transfer_detail(task->transfer, text, sizeof(text));
 	view_cell(row, MARK(.colour = *failure ? RED : PLAIN), "%s%s%s%s",
 		  failure, *failure ? ": " : "", task->text ? task->text : "",

@@ -130,8 +130,23 @@ static bool json_is_bytes(const char *name)
 	return size > 6 && !strcmp(name + size - 6, "_bytes");
 }
 
+/* Digits that nobody measured are noise: 0.1 + 0.2 is 0.3. */
+static void round_numbers(cJSON *item)
+{
+	char text[32];
+
+	if (cJSON_IsNumber(item) &&
+	    item->valuedouble != trunc(item->valuedouble)) {
+		snprintf(text, sizeof(text), "%.7g", item->valuedouble);
+		item->valuedouble = strtod(text, NULL);
+	}
+	for (item = item->child; item; item = item->next)
+		round_numbers(item);
+}
+
 void json_words(const cJSON *item, char *to, size_t size)
 {
+	owned(cJSON_Delete) cJSON *rounded = NULL;
 	char *json;
 
 	if (cJSON_IsString(item)) {
@@ -144,11 +159,11 @@ void json_words(const cJSON *item, char *to, size_t size)
 		   json_is_bytes(item->string) && item->valuedouble >= 0) {
 		snprintf(to, size, "%s",
 			 human_bytes((uint64_t)item->valuedouble).text);
-	} else if (cJSON_IsNumber(item) &&
-		   item->valuedouble != trunc(item->valuedouble)) {
-		snprintf(to, size, "%.7g", item->valuedouble);
 	} else {
-		json = cJSON_PrintUnformatted(item);
+		rounded = cJSON_Duplicate(item, true);
+		if (rounded)
+			round_numbers(rounded);
+		json = rounded ? cJSON_PrintUnformatted(rounded) : NULL;
 		escape(json ? json : "?", to, size);
 		cJSON_free(json);
 	}

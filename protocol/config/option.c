@@ -207,7 +207,9 @@ static int read_letters(struct reader *reader, const char *letters,
 				     rule->kind == OPTION_LAST);
 
 		if (!rule)
-			return error_set(err, EINVAL, "unknown option '-%c'; --help lists them",
+			return error_set(err, EINVAL,
+					 "unknown option '-%c'; --help lists "
+					 "them",
 					 *letters);
 		if (option_read_value(reader, rule,
 				      !flag && letters[1] ? letters + 1 : NULL,

@@ -69,6 +69,20 @@ static void fake_look(struct fake *fake, struct wire_peer *peer,
 				     "{\"kernel\": \"6.1\"}}}"
 				   : "{}",
 			   NULL, 0);
+	else if ((query = query_of(type, body, QUERY_JOB)) && query->id == 19)
+		fake_reply(peer, query->request,
+			   "{\"job\": {\"job\": 19, \"state\": \"running\", "
+			   "\"progress\": {\"step\": 834, \"steps\": 3000, "
+			   "\"loss\": 2.4}, \"tasks\": [{\"rank\": 0, "
+			   "\"node\": \"n1\", \"state\": \"running\"}, "
+			   "{\"rank\": 1, \"node\": \"n2\", \"state\": "
+			   "\"ended\"}]}}",
+			   NULL, 0);
+	else if ((query = query_of(type, body, QUERY_KEYS)))
+		fake_reply(peer, query->request,
+			   "{\"keys\": [{\"name\": \"n10\"}, "
+			   "{\"name\": \"n2\"}, {\"name\": \"ann\"}]}",
+			   NULL, 0);
 	else if ((query = query_of(type, body, QUERY_JOB)))
 		fake_refuse(peer, query->request, ENOENT, "no job 17");
 	else if ((query = query_of(type, body, QUERY_TEXT)))
@@ -137,6 +151,17 @@ static void test_look(struct bed *bed)
 	is_int(bed_run(bed, "show", "job", "17", NULL), 2,
 	       "what is not there is a wrong request");
 	is(bed->err, "regatta: no job 17\n", "in the controller's words");
+	is_int(bed_run(bed, "show", "job", "19", NULL), 0, "a job that runs");
+	ok(bed_printed(bed, "progress:\n  step: 834\n  steps: 3000\n"
+			    "  loss: 2.4\n"),
+	   "shows how far it is");
+	ok(bed_printed(bed, "   0  n1    running     -\n"
+			    "   1  n2    ended       0\n"),
+	   "and an exit code only of what has ended");
+	bed_run(bed, "user", "list", NULL);
+	ok(strstr(bed->out, "\nann ") < strstr(bed->out, "\nn2 ") &&
+		   strstr(bed->out, "\nn2 ") < strstr(bed->out, "\nn10 "),
+	   "users are sorted by name");
 	bed_run(bed, "cancel", "3", "job", "17", "--format", "json", NULL);
 	is(bed->out,
 	   "[{\"kind\":\"sweep\",\"id\":3,\"cancelled\":12},"

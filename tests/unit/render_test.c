@@ -30,6 +30,17 @@ static void test_escape(void)
 	is(escape("abcdé", small, sizeof(small)), "abcd", "nor is a character");
 }
 
+static void test_json_words(void)
+{
+	owned(cJSON_Delete) cJSON *json = cJSON_Parse(
+		"{\"iqr\": 0.89999999999999947, \"list\": [2.5, 17, 1e300]}");
+	char to[100];
+
+	json_words(json, to, sizeof(to));
+	is(to, "{\"iqr\":0.9,\"list\":[2.5,17,1e+300]}",
+	   "numbers within a value are rounded for people");
+}
+
 static void test_numbers(void)
 {
 	is(human_bytes(0).text, "0 B", "no bytes");
@@ -187,6 +198,7 @@ int main(void)
 {
 	tap_begin(20);
 	test_escape();
+	test_json_words();
 	test_numbers();
 	test_jobs();
 	test_table();

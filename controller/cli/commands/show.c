@@ -279,6 +279,9 @@ static void job_summary_print(struct cli *cli, const struct job_info *job,
 	/* The members that the text and the ends of its ranks lack. */
 	static const char *const reason[] = { "class", "stream", "offset",
 					      NULL };
+	static const char *const progress[] = {
+		"nodes_done", "step", "steps", "loss", "power_w", "temp_c", NULL
+	};
 	static const char *const figures[] = {
 		"steps",
 		"complete",
@@ -306,6 +309,8 @@ static void job_summary_print(struct cli *cli, const struct job_info *job,
 	print_chosen(cli->out, "reason", json_get(object, "reason"), reason);
 	if (todo)
 		fprintf(cli->out, "to do: %s\n", todo);
+	print_chosen(cli->out, "progress", json_get(object, "progress"),
+		     progress);
 	print_chosen(cli->out, "container", json_get(job->spec, "container"),
 		     run);
 	print_chosen(cli->out, "result", result, figures);
@@ -332,7 +337,7 @@ static int print_answer(struct cli *cli, const struct answer *answer,
 		"tasks", "ends",       "events",    "streams", "usage",
 		"spec",  "provenance", "result",    "repeat",  "removed",
 		"nodes", "devices",    "queued_ms", "reason",  "step",
-		"loss",  "rate",       "queue",     NULL
+		"loss",  "progress",   "queue",     NULL
 	};
 	bool brief = !strcmp(kind, "job") && !wants_all(cli);
 	const struct field *field = codec_field(answer->schema, kind);

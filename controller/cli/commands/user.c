@@ -6,6 +6,8 @@
 #include "protocol/message/reply_access.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct user_options {
 	struct options common;
@@ -44,9 +46,25 @@ static int user_add_account(struct cli *cli, struct error *err)
 			   "regatta join", err);
 }
 
+/* By name; of a name in the order in which its keys were admitted. */
+static int user_keys_compare(const void *a, const void *b)
+{
+	const struct key_info *x = a, *y = b;
+	int rc = strverscmp(x->name, y->name);
+
+	return rc ? rc
+		  : (x->since_ms > y->since_ms) - (x->since_ms < y->since_ms);
+}
+
 static int users_list(struct cli *cli, struct error *err)
 {
-	return rows_list(cli, &view_keys, QUERY_KEYS, NULL, err);
+	owned(client_free) struct client *client = cli_connect(cli, err);
+	owned(rows_clear) struct rows rows = { 0 };
+
+	if (!client || client_rows(client, QUERY_KEYS, 0, NULL, &rows, err) < 0)
+		return -1;
+	qsort(rows.items, rows.count, rows.schema->size, user_keys_compare);
+	return rows_show(cli, &view_keys, client_clock_ms(client), &rows, err);
 }
 
 static int remove_user(struct cli *cli, struct error *err)
