@@ -8,6 +8,7 @@
 #include "protocol/base/list.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* clang-format off */
@@ -57,10 +58,15 @@ static struct trend_cell identity_of(const struct report_row *row)
 static bool is_selected(const struct report_row *row, const char *what)
 {
 	const struct setup *setup = row->info.setup;
+	const char *model = setup ? setup->measure.model : NULL;
+	const char *cell = row->info.cell ? row->info.cell : "";
+	char words[LABEL_SIZE];
 
-	return (setup && setup->measure.model &&
-		!strcmp(setup->measure.model, what)) ||
-	       (row->info.cell && labels_hold(row->info.cell, what));
+	if ((model && !strcmp(model, what)) || labels_hold(cell, what))
+		return true;
+	/* A cell has no word of the model where the sweep has one only. */
+	snprintf(words, sizeof(words), "model=%s %s", model ? model : "", cell);
+	return labels_hold(words, what);
 }
 
 static bool texts_equal(const char *a, const char *b)

@@ -67,6 +67,17 @@ static void test_fall(void)
 	trend_cells_find(sweeps, SWEEPS, "layout=a", &cells, NULL);
 	is_int(cells.count, 0, "a part of a word does not");
 	trend_cells_clear(&cells);
+	report_rows_clear(&sweeps[0].rows);
+	sweeps[0].rows = rows_of_text(
+		"[{\"cell\":\"nodes=2\",\"state\":\"completed\","
+		"\"setup\":{\"model\":\"m\"},"
+		"\"result\":{\"tokens_per_second_per_device\":9}}]");
+	trend_cells_find(sweeps, 1, "model=m nodes=2", &cells, NULL);
+	is_int(cells.count, 1, "the model is a word, also where it is the only");
+	trend_cells_clear(&cells);
+	trend_cells_find(sweeps, 1, "model=x nodes=2", &cells, NULL);
+	is_int(cells.count, 0, "another model is another word");
+	trend_cells_clear(&cells);
 	for (int i = 0; i < SWEEPS; i++)
 		report_rows_clear(&sweeps[i].rows);
 }
