@@ -5,12 +5,15 @@
 #include "controller/report/means.h"
 #include "controller/report/seal.h"
 #include "controller/report/writer.h"
+#include "protocol/base/nearest_word.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define FIGURE_NAMES_MAX 200
 
 #define EXPECTED                                                               \
 	"expected FIGURE >= NUMBER, such as 'mfu >= 40%', 'rate >= 97% of "    \
@@ -44,6 +47,20 @@ static bool is_a_number(const struct report_figure *figure)
 	       (kind == FIELD_U32 || kind == FIELD_U64 || kind == FIELD_DOUBLE);
 }
 
+/* What a name that no run has may stand for; NULL: nothing. */
+static const char *nearest_subject(const char *name)
+{
+	const char *names[FIGURE_NAMES_MAX] = { "cv", "failed" };
+	const struct report_figure *figure;
+	size_t count = 2;
+
+	for (size_t i = 0; (figure = figure_at(i)); i++)
+		if (figure->name && is_a_number(figure) &&
+		    count < FIGURE_NAMES_MAX - 1)
+			names[count++] = figure->name;
+	return nearest_word(name, names);
+}
+
 static int read_subject(struct requirement *to, struct error *err)
 {
 	to->figure = figure_named(to->name);
@@ -62,6 +79,9 @@ static int read_number(struct requirement *to, const char *text,
 		       struct error *err)
 {
 	bool share = to->figure && to->figure->scale == 100;
+	const char *near = to->subject == REQUIRE_METRIC
+				   ? nearest_subject(to->name)
+				   : NULL;
 	char *end;
 	bool percent;
 
@@ -83,8 +103,10 @@ static int read_number(struct requirement *to, const char *text,
 	if (percent && !to->of_baseline && !share && to->subject != REQUIRE_CV)
 		return error_set(err, EINVAL,
 				 "'%.80s': %.40s is no share; expected a plain "
-				 "number, or '%% of baseline'",
-				 to->text, to->name);
+				 "number, or '%% of baseline'%s%s%s",
+				 to->text, to->name,
+				 near ? "; did you mean '" : "",
+				 near ? near : "", near ? "'?" : "");
 	if (percent && (to->of_baseline || share))
 		to->number /= 100;
 	return 0;
@@ -201,19 +223,32 @@ static void judge_interval(const struct requirement *of, double value,
 			      shown);
 }
 
+/* So many digits, of a large number all before the point. */
+static const char *requirement_number(double number, int digits, char text[32])
+{
+	bool whole = fabs(number) >= pow(10, digits) && fabs(number) < 1e15;
+
+	if (whole)
+		snprintf(text, 32, "%.0f", number);
+	else
+		snprintf(text, 32, "%.*g", digits, number);
+	return text;
+}
+
 static void judge_value(const struct requirement *of, const struct mean *own,
 			struct judgement *to)
 {
 	double margin = mean_margin(own);
 	bool share = of->figure && of->figure->scale == 100;
 	double scale = share ? 100 : 1;
-	char shown[80];
-	int size = snprintf(shown, sizeof(shown), "%.5g", own->value * scale);
+	char shown[80], number[32], spread[32];
 
-	if (isfinite(margin))
-		size += snprintf(shown + size, sizeof(shown) - (size_t)size,
-				 " ± %.2g", margin * scale);
-	snprintf(shown + size, sizeof(shown) - (size_t)size, "%s",
+	snprintf(shown, sizeof(shown), "%s%s%s%s",
+		 requirement_number(own->value * scale, 5, number),
+		 isfinite(margin) ? " ± " : "",
+		 isfinite(margin)
+			 ? requirement_number(margin * scale, 2, spread)
+			 : "",
 		 share ? " %" : "");
 	judge_interval(of, own->value, own->value - margin, own->value + margin,
 		       mean_runs_alone(mean_deviation(own),
@@ -292,6 +327,7 @@ static void cell_judge(const struct requirement *of,
 	static const struct report_figure rate = { .rate = row_rate };
 	struct requirement by_rate = *of;
 	struct mean own = { 0 }, other;
+	const char *near;
 	uint32_t unit = RATE_NONE;
 
 	if (of->subject == REQUIRE_CV)
@@ -311,7 +347,11 @@ static void cell_judge(const struct requirement *of,
 	} else if (of->subject == REQUIRE_CV) {
 		judge_cv(of, &own, to);
 	} else if (!own.n) {
-		judgement_say(to, JUDGED_UNKNOWN, "no run has this value");
+		near = of->subject == REQUIRE_METRIC ? nearest_subject(of->name)
+						     : NULL;
+		judgement_say(to, JUDGED_UNKNOWN, "no run has this value%s%s%s",
+			      near ? "; did you mean '" : "", near ? near : "",
+			      near ? "'?" : "");
 	} else if (!of->of_baseline) {
 		judge_value(of, &own, to);
 	} else if (!baseline) {

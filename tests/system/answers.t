@@ -104,6 +104,9 @@ like "$rc $err" "^1 .*cannot write all of the output" \
 run cli report 3 --require 'rate >= 5' --junit "$BED/good.xml"
 is "$rc" 0 "what is met exits with 0"
 like "$err" 'pass +rate >= 5: 2 of 2 cells' "each requirement has its line"
+run cli report 3 --junit "$BED/none.xml"
+like "$rc $err" "^0 .*none.xml has no verdict: give --require" \
+	"without a requirement there is no verdict, which is told"
 run cli report 3 --require 'rate >= 15' --require 'cv <= 1%' --junit "$BED/j.xml"
 is "$rc" 1 "what is not exits with 1"
 like "$err" 'fail +rate >= 15: rate=10: 10 \(a single run\)' "and says so"

@@ -44,6 +44,7 @@ static void test_parse(void)
 		{ "mfu >= 4 apples", "is not valid here" },
 		{ "wall_s < 5%",
 		  "wall_s is no share; expected a plain number" },
+		{ "mfuu >= 40%", "did you mean 'mfu'?" },
 		{ "state >= 1", "state is no number" },
 		{ "started_utc > 1", "started_utc is no number" },
 		{ "cv <= 97% of baseline",
@@ -155,6 +156,14 @@ static void test_judge(void)
 	   "fail: 2 (a single run)", "a metric by its name");
 	is(judge("acc >= 3", "[" RUN("x", 1, ) "]", NULL, 0),
 	   "cannot tell: no run has this value", "which may be missing");
+	is(judge("rat >= 3", THREE, NULL, 0),
+	   "cannot tell: no run has this value; did you mean 'rate'?",
+	   "or be misspelt");
+	is(judge("rate >= 3", "[" RUN("x", 1280000.4, ) "]", NULL, 0),
+	   "pass: 1280000 (a single run)", "large numbers have all digits");
+	is(judge("rate >= 3", "[" RUN("x", 56888, ) "," RUN("x", 57528, ) "]",
+		 NULL, 0),
+	   "pass: 57208 ± 4066", "margins, too");
 	is(judge("cv <= 1%", THREE, NULL, 0), "pass: 1.00 % of 3 runs",
 	   "the spread of the runs");
 	is(judge("cv <= 0.9", THREE, NULL, 0), "fail: 1.00 % of 3 runs",

@@ -73,7 +73,8 @@ static void test_fall(void)
 		"\"setup\":{\"model\":\"m\"},"
 		"\"result\":{\"tokens_per_second_per_device\":9}}]");
 	trend_cells_find(sweeps, 1, "model=m nodes=2", &cells, NULL);
-	is_int(cells.count, 1, "the model is a word, also where it is the only");
+	is_int(cells.count, 1,
+	       "the model is a word, also where it is the only");
 	trend_cells_clear(&cells);
 	trend_cells_find(sweeps, 1, "model=x nodes=2", &cells, NULL);
 	is_int(cells.count, 0, "another model is another word");

@@ -131,6 +131,11 @@ int gate_judge(struct cli *cli, const struct gate *gate,
 	cells = all.count ? judgements.count / all.count : 0;
 	for (size_t i = 0; cells && i < all.count; i++)
 		gate_print(cli, &judgements.items[i * cells], cells, &labels);
+	if (all.junit && !all.count)
+		cli_say(cli,
+			"%s has no verdict: give --require, or require: in the "
+			"sweep",
+			all.junit);
 	if (all.junit && gate_write(&all, about->name ? about->name : "regatta",
 				    &judgements, err) < 0)
 		return error_prefix(err, "--junit");

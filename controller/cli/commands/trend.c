@@ -238,7 +238,8 @@ static int trend_command(struct cli *cli, struct error *err)
 		return -1;
 	if (cells.count)
 		return passed ? EXIT_GOOD : EXIT_WORK_FAILED;
-	cli_say(cli, "no completed cell of the last %zu sweeps is of %s; regatta "
+	cli_say(cli,
+		"no completed cell of the last %zu sweeps is of %s; regatta "
 		"report names the cells of a sweep",
 		sweeps.count, cli->args[0]);
 	return EXIT_WORK_FAILED;
