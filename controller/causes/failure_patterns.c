@@ -41,12 +41,13 @@ struct pattern {
 };
 
 /* Which patterns of a kind a line may match, by the rarest pair of each, its
- * key.
+ * key, and the second rarest: the patterns themselves are many bytes apart.
  */
 struct pattern_keys {
 	uint64_t all[LINE_PAIRS / 64];       /* that are a key */
 	uint16_t first[LINE_PAIRS];          /* pattern with the key, and one */
 	uint16_t next[FAILURE_PATTERNS_MAX]; /* with the same key, and one */
+	uint16_t second[FAILURE_PATTERNS_MAX];
 	uint64_t without[FAILURE_PATTERNS_MAX / 64]; /* patterns without one */
 };
 
@@ -174,6 +175,7 @@ static void pattern_keys_add(struct pattern_keys *keys,
 		return;
 	}
 	keys->all[key / 64] |= (uint64_t)1 << key % 64;
+	keys->second[number] = pattern->pairs[pattern->pair_count > 1];
 	keys->next[number] = keys->first[key];
 	keys->first[key] = (uint16_t)(number + 1);
 }
@@ -411,8 +413,10 @@ static void find_candidates(const struct failure_patterns *patterns,
 
 			for (size_t n = keys->first[key]; n;
 			     n = keys->next[n - 1])
-				candidates[(n - 1) / 64] |= (uint64_t)1
-							    << (n - 1) % 64;
+				if (line_pairs_have(pairs, &keys->second[n - 1],
+						    1))
+					candidates[(n - 1) / 64] |=
+						(uint64_t)1 << (n - 1) % 64;
 		}
 }
 
