@@ -13,7 +13,7 @@
 #include <sys/epoll.h>
 #include <sys/queue.h>
 
-#define STREAM_BUFFER (128L << 10) /* libcurl's own is 16 KiB */
+#define BULK_BUFFER (128L << 10) /* libcurl's own is 16 KiB */
 #define IDLE_CONNECTIONS 8L
 
 enum call_state {
@@ -511,8 +511,8 @@ static int set_options(struct http_call *call,
 	rc |= curl_easy_setopt(easy, CURLOPT_WRITEDATA, call);
 	rc |= curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS,
 			       (long)request->timeout_ms);
-	if (request->data || request->source)
-		rc |= curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, STREAM_BUFFER);
+	if (request->bulk)
+		rc |= curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, BULK_BUFFER);
 	if (http->socket)
 		rc |= curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH,
 				       http->socket);

@@ -65,6 +65,8 @@ struct http_request {
 	http_data_fn *data; /* NULL: collect the body. The body of a status
 			       other than 2xx is always collected */
 	void *data_arg;
+	bool bulk; /* data gets large pieces. libcurl gives up to 100 pieces in
+		      a turn of the loop, so what they cost must be little */
 	uint32_t timeout_ms; /* of the whole exchange; 0: none */
 	uint32_t stall_ms;   /* without a byte in either direction; 0: none */
 	http_done_fn *done;

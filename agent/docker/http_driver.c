@@ -469,6 +469,7 @@ static int send_call(struct call *call)
 			: plan->lists ? call_list
 				      : plan->data,
 		.data_arg = plan->object || plan->lists ? call : plan->arg,
+		.bulk = plan->data != NULL,
 		.timeout_ms = time_left(call),
 		.stall_ms = plan->stall_ms,
 		.done = call_answered,

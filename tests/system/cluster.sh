@@ -250,9 +250,9 @@ cluster_down()
 cli()
 {
 	if [[ $CLUSTER_KIND == hosts ]]; then
-		on_switch timeout -k 5 60 regatta "$@"
+		on_switch timeout -k 5 "${RUN_LIMIT:-60}" regatta "$@"
 	else
-		timeout -k 5 60 regatta "$@"
+		timeout -k 5 "${RUN_LIMIT:-60}" regatta "$@"
 	fi
 }
 

@@ -35,7 +35,8 @@
 #				comments are the test's own
 #	run [-t SECONDS] COMMAND...	with a time limit (60) and no input; sets
 #				$rc (124: time out), $out, $err; the bytes are
-#				in $BED/out and $BED/err
+#				in $BED/out and $BED/err. A function is not
+#				stopped: it finds the limit in RUN_LIMIT
 #	wait_for 'CONDITION' SECONDS	looks every 20 ms, less often where a
 #				look itself takes long; fails with words.
 #				A busy machine has three times as long.
@@ -257,7 +258,7 @@ run()
 	fi
 	# In braces, as bash itself would say "Killed".
 	if [[ $(type -t "$1") == function ]]; then
-		"$@" >"$BED/out" 2>"$BED/err" </dev/null
+		RUN_LIMIT=$limit "$@" >"$BED/out" 2>"$BED/err" </dev/null
 	else
 		{
 			timeout -k 5 "$limit" "$@" >"$BED/out" 2>"$BED/err" \
