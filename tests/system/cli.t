@@ -64,6 +64,8 @@ run regatta show node n1
 like "$rc $out" "^0 .*n1" "a node is shown"
 run regatta show node n9
 is "$rc" 2 "a node that is not there: exit 2"
+run regatta validate quick --nodes n1,n9
+like "$rc $err" "^2 .*no node 'n9'" "nor does a misspelt name leave a node out"
 mkdir -p "$BED/host"
 cat >"$BED/three.yaml" <<END
 sweep: three

@@ -37,7 +37,8 @@ static int policy_command(struct cli *cli, struct error *err)
 		"regatta-policy(5)\n",
 		sweep_name(input.sweep));
 	if (!least_policy_print(&least, cli->out))
-		fputs("# A node without a policy file allows all of it.\n",
+		fputs("# Nothing: a node without a policy file allows all of "
+		      "it.\n",
 		      cli->out);
 	return EXIT_GOOD;
 }

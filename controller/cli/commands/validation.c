@@ -48,6 +48,32 @@ static bool named_in(const char *list, const char *name)
 	return false;
 }
 
+/* A name that is misspelt would leave its node out, and nobody would know. */
+static int validation_check_names(const char *list, const struct rows *nodes,
+				  struct error *err)
+{
+	for (; list && *list;
+	     list += strcspn(list, ","), list += *list == ',') {
+		size_t length = strcspn(list, ","), i = 0;
+
+		while (i < nodes->count) {
+			const struct node_info *node = rows_at(nodes, i);
+
+			if (strlen(node->name) == length &&
+			    !strncmp(node->name, list, length))
+				break;
+			i++;
+		}
+		if (i == nodes->count)
+			return error_set(err, ENOENT,
+					 "--nodes: no node '%.*s'; regatta "
+					 "nodes lists all",
+					 (int)(length < 60 ? length : 60),
+					 list);
+	}
+	return 0;
+}
+
 /* Why a node takes no job now; NULL: it does. */
 static const char *node_refuses(const struct node_info *node)
 {
@@ -487,7 +513,8 @@ int validation_choose(struct validation *of, const char *set, const char *names,
 
 	if (set_vendor(of, set, vendor, err) < 0)
 		return -1;
-	if (client_rows(of->client, QUERY_NODES, 0, NULL, &rows, err) < 0)
+	if (client_rows(of->client, QUERY_NODES, 0, NULL, &rows, err) < 0 ||
+	    validation_check_names(names, &rows, err) < 0)
 		return -1;
 	for (size_t i = 0; i < rows.count; i++) {
 		const struct node_info *node = rows_at(&rows, i);
