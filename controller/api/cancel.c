@@ -1,5 +1,6 @@
 /* cancel.c - cancels sweeps and jobs, and retries sweeps. */
 #include "controller/api/api.h"
+#include "controller/api/jobs.h"
 #include "controller/api/sweeps.h"
 #include "controller/images/logins.h"
 #include "controller/jobs/repeats.h"
@@ -41,6 +42,7 @@ int api_cancel(struct api_request *request, void *reply, struct error *err)
 	struct reply_cancel *to = reply;
 	char text[100];
 	struct cancelling cancelling = { .sweep = message->id, .text = text };
+	struct job_facts facts;
 	struct job *job;
 
 	snprintf(text, sizeof(text), "cancelled by %s", request->by);
@@ -50,11 +52,14 @@ int api_cancel(struct api_request *request, void *reply, struct error *err)
 			return -1;
 		job_each(api->table, sweep_cancel_job, &cancelling);
 	} else if (!strcmp(message->kind, "job")) {
+		if (job_facts_read(api, message->id, &facts, err) < 0)
+			return -1;
 		job = job_find(api->table, message->id);
 		if (!job || job_state_final(job_state(job)))
 			return error_set(err, ENOENT,
-					 "no job %" PRIu64 ", or it has ended",
-					 message->id);
+					 "job %" PRIu64 " has ended: %s",
+					 message->id,
+					 job_state_name(facts.state));
 		if (sweep_check_owner(api, job_sweep(job), request->by,
 				      message->force, err) < 0)
 			return -1;

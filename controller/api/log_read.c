@@ -155,8 +155,9 @@ static int check_attempt(const struct message_log_read *read,
 	if (reply->attempt <= facts->attempt)
 		return 0;
 	return error_set(err, ENOENT,
-			 "job %" PRIu64 " has had %u attempt(s), not %u",
-			 read->job, facts->attempt, reply->attempt);
+			 "job %" PRIu64 " has had %u attempt%s, not %u",
+			 read->job, facts->attempt,
+			 facts->attempt == 1 ? "" : "s", reply->attempt);
 }
 
 int api_log_read(struct api_request *request, void *reply, struct error *err)

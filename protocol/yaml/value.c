@@ -112,7 +112,7 @@ void value_found(const struct value *value, char *buffer, size_t size)
 
 	switch (value->kind) {
 	case VALUE_NULL:
-		snprintf(buffer, size, "nothing");
+		snprintf(buffer, size, "an empty value");
 		break;
 	case VALUE_LIST:
 	case VALUE_MAP:

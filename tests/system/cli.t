@@ -91,6 +91,10 @@ like "$err" "job 5 .*failed.*sweep 2: 2 of 3 jobs completed" \
 	"and a line for each change"
 run regatta sweeps
 like "$rc $out" "^0 .*1 .*three.*2 completed.*1 failed" "sweeps are listed"
+run regatta cancel job 1
+like "$rc $err" "^2 .*job 1 has ended: completed" "a job that has ended stays"
+run regatta cancel job 99
+like "$rc $err" "^2 .*no job 99" "and one that is not there is named"
 run regatta jobs --sweep 1
 like "$rc $out" "^0 .*code=0.*completed.*code=3.*failed.*exit" \
 	"jobs are listed"

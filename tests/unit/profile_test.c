@@ -498,7 +498,7 @@ static void test_hostile(void)
 	       "f:3: images: 100 images; expected at most 64");
 	refuse("NUL", zero, sizeof(zero) - 1, "f:1");
 	refuse("binary", binary, sizeof(binary) - 1, "f:2");
-	refuse("nothing", "", 0, "f:1: nothing");
+	refuse("nothing", "", 0, "f:1: an empty value");
 	refuse("bytes that are not UTF-8", "vendor: \xff\n", 10, "f:1");
 }
 
