@@ -27,7 +27,7 @@ frobnicate|no command 'frobnicate'
 jbos|did you mean 'jobs'
 jobs --sweep x|--sweep.*'x'
 jobs 3 4|'4' is not valid here
-show|missing argument KIND
+show|missing argument .expected regatta show sweep.job.node .ID
 show boat 1|boat
 logs zero|'zero'
 logs 1 --frobnicate|frobnicate

@@ -133,6 +133,9 @@ regatta image load i	image.tar
 regatta image pu	pull
 regatta image pull s	sweep.yaml
 regatta completion 	bash fish zsh
+regatta show j	job
+regatta validate n	network
+regatta validate d	devices
 regatta check config s	sweep.yaml
 '
 

@@ -403,7 +403,7 @@ static const struct option_rule rules[] = {
 
 const struct command command_show = {
 	.name = "show",
-	.args = "KIND [ID]",
+	.args = "sweep|job|node [ID]",
 	.min_args = 1,
 	.max_args = 2,
 	.connects = true,
@@ -411,10 +411,9 @@ const struct command command_show = {
 	.options_size = sizeof(struct show_options),
 	.summary = "show a sweep, job or node",
 	.help =
-		"KIND is sweep, job or node. The ID of a sweep is its number "
-		  "or name, of a node its name. Without ID, the last sweep, or the same job as regatta "
-		  "logs. "
-		  "For a job, it prints one screen; --all and --format json "
+		"The ID of a sweep is its number or name, of a node its name. "
+		  "Without ID, the last sweep, or the same job as regatta "
+		  "logs. For a job, it prints one screen; --all and --format json "
 		  "print everything.",
 	.example = "regatta show job 17",
 	.fn = show_command,

@@ -182,7 +182,8 @@ static const struct option_rule rules[] = {
 
 const struct command command_validate = {
 	.name = "validate",
-	.args = "[quick|pairs|soak|full|SET]",
+	.args = "[quick|pairs|soak|devices|soak-devices] | "
+		"[vendor|tools|network|full|SET]",
 	.max_args = 1,
 	.connects = true,
 	.rules = rules,
