@@ -256,6 +256,8 @@ static const struct {
 	  3, 30, { 2.5, NONE, NONE, NONE, NONE, NONE } },
 	{ "values between semicolons, and a unit without a name", "step;loss;pear [tok/s]\n5;2.5;100\n",
 	  1, 5, { 2.5, NONE, 100, NONE, NONE, NONE } },
+	{ "losses below the title of a step", "###\n   Learning iteration 6/300\n\n   Mean value loss: 9.5\n   Mean surrogate loss: 0.5\n   Iteration time: 0.25s\n###\n   Learning iteration 7/300\n\n   Mean value loss: 9.25\n   Iteration time: 0.5s\n",
+	  2, 7, { 9.25, 500, NONE, NONE, NONE, NONE } },
 	{ "losses of two players", "[5/90] Loss_D: 2.5 Loss_G: 9\n",
 	  1, 5, { 2.5, NONE, NONE, NONE, NONE, NONE } },
 	/* What the numbers answer. */
@@ -435,6 +437,8 @@ int main(void)
 			      "by-meaning steps-nameless ");
 		check_remarks("t=1 xent=3\nt=2 xent=2\nt=3 xent=1\n",
 			      "by-meaning steps-nameless ");
+		check_remarks("step 1 value loss 2\n",
+			      "by-meaning loss-guessed ");
 		check_remarks("step 1 pear_loss 2\n",
 			      "by-meaning loss-guessed ");
 		check_remarks("step 1 pear_loss 2\nstep 2 loss 2\n",

@@ -55,6 +55,7 @@ struct meaning {
 	bool replaced; /* a guessed loss, by a sure one */
 	struct line_pick loss;     /* of the first record with one */
 	unsigned losses;           /* records with that name of it */
+	uint64_t loss_step;        /* of the last one */
 	struct line_values values; /* of the record */
 };
 
@@ -275,9 +276,11 @@ static int keep_clock(struct meaning *meaning, uint64_t step, double seconds,
 }
 
 /* Is the loss the one of the records before? Once two had the same name,
- * another one is that of a summary, or of another program.
+ * another one is that of a summary, or of another program; so is one that may
+ * be a part, if the step has another part already.
  */
-static bool loss_is_same(struct meaning *meaning, const struct line_pick *loss)
+static bool loss_is_same(struct meaning *meaning, const struct line_pick *loss,
+			 uint64_t step)
 {
 	const struct line_pick *first = &meaning->loss;
 	bool same = meaning->losses && loss->rank == first->rank &&
@@ -285,8 +288,11 @@ static bool loss_is_same(struct meaning *meaning, const struct line_pick *loss)
 		     (loss->name_size == first->name_size &&
 		      !memcmp(loss->name, first->name, loss->name_size)));
 
-	if (!same && meaning->losses >= 2)
+	if (!same && (meaning->losses >= 2 ||
+		      (loss->rank == QUANTITY_GUESS && meaning->losses &&
+		       step == meaning->loss_step)))
 		return false;
+	meaning->loss_step = step;
 	if (!same) {
 		meaning->loss = *loss;
 		meaning->losses = 0;
@@ -325,7 +331,7 @@ static int deliver_record(struct meaning *meaning, enum meaning_steps steps,
 		loss->has = false;
 	else
 		found->loss_guessed |= loss->has && !sure;
-	loss->has = loss->has && loss_is_same(meaning, loss);
+	loss->has = loss->has && loss_is_same(meaning, loss, step);
 	rule = &meaning->rules[meaning->weak];
 	if (!line_has_any(&meaning->line))
 		return 0;

@@ -309,6 +309,10 @@ static bool name_whole(const struct lexicon *lexicon, const struct words *words,
 		}
 		if (!found)
 			continue;
+		/* The loss of a value function is a part of one. */
+		if (quantity->role == ROLE_LOSS && at > from &&
+		    word_is(words, at - 1, "value"))
+			return false;
 		if (!only_fillers(lexicon, words, at, &other,
 				  &quantity->unit.per_device))
 			return false;
