@@ -81,7 +81,7 @@ static const struct {
 	{ { "extract", "--framework", "nix" },
 	  "--framework: unknown framework \"nix\"" },
 	{ { "mfu", "--model", "llama2_7b", "--chip=A" },
-	  "--precision is needed" },
+	  "mfu: missing option (expected --precision)" },
 	{ { "mfu", "--model=x", "--chip=x", "--precision=x",
 	    "--tokens-per-second=-1" },
 	  "--tokens-per-second: '-1' is not valid here; expected a number "
@@ -150,7 +150,8 @@ static const struct {
 	{ { "slurm", "--resume", "d", "--set", "steps=5" },
 	  "--resume DIR excludes --set and --state" },
 	{ { "run", "--resume", "/nowhere" }, "/nowhere: No such file" },
-	{ { "run", "--resume", "/" }, "/: no regatta run in this folder" },
+	{ { "run", "--resume", "/" },
+	  "/: no regatta run in this folder; regatta run SWEEP --state" },
 	{ { "jobs" }, "no controller is set: use --controller" },
 	{ { "jobs", "--controller", "localhost:7117" },
 	  "controller: 'localhost:7117' is not valid here; expected "
@@ -356,6 +357,9 @@ static void test_extract(struct bed *bed)
 	       0, "without values it takes those that have a meaning");
 	ok(bed_printed(bed, "#   step 2, loss 28.5"), "and reads the log");
 	bed_write(bed, "none.log", "nothing of the kind\n", 0644);
+	is_int(bed_run(bed, "extract", "/dev/null", NULL), 1,
+	       "an empty log has no figures");
+	ok(bed_said(bed, "the log is empty"), "and is called empty");
 	is_int(bed_run(bed, "extract", "--learn", bed_file(bed, "none.log"),
 		       NULL),
 	       2, "a log without such values needs them");

@@ -252,6 +252,10 @@ static int work_print(struct cli *cli, struct work *work, const char *name,
 	}
 	if (!empty)
 		return EXIT_GOOD;
+	if (!work->bytes) {
+		cli_say(cli, "the log is empty");
+		return EXIT_WORK_FAILED;
+	}
 	cli_say(cli,
 		"no line of the log matches the rules of %s; %smake rules for "
 		"it with --learn",

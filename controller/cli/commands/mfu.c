@@ -61,7 +61,8 @@ static int check_given(const struct mfu_options *options, struct error *err)
 
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
 		if (!needed[i].value)
-			return error_set(err, EINVAL, "%s is needed",
+			return error_set(err, EINVAL,
+					 "mfu: missing option (expected %s)",
 					 needed[i].name);
 	return 0;
 }

@@ -302,7 +302,8 @@ static int find_run(struct folder *folder, const char *name,
 	folder_file(folder, "sweep.yaml", path);
 	return access(path, F_OK) < 0
 		       ? error_set(err, ENOENT,
-				   "%.120s: no regatta run in this folder",
+				   "%.120s: no regatta run in this folder; "
+				   "regatta run SWEEP --state DIR makes one",
 				   name)
 		       : 0;
 }
