@@ -74,6 +74,15 @@ static const struct {
 	  "communication", -1, 1,
 	  "fjord:7:9 [0] NCCL WARN NET/IB: Got completion from peer 10.0.0.4<5> "
 	  "with status=12 opcode=0 len=0" },
+	{ "what Ray says before it quotes an error that nobody took",
+	  "(Pear pid=7) RuntimeError: fjord.ts:9 HCCL function error: "
+	  "hcclPear(&root), error code is 4\n"
+	  "(Pear pid=7) Unhandled error (suppress with "
+	  "'RAY_IGNORE_UNHANDLED_ERRORS=1'): ray::Pear.init() (pid=8)\n"
+	  "(Pear pid=7)   File \"/app/fit.py\", line 9, in init\n",
+	  "communication", -1, 1,
+	  "RuntimeError: fjord.ts:9 HCCL function error: hcclPear(&root), "
+	  "error code is 4" },
 	{ "a kernel's word of a device comes before what a kernel launch says",
 	  TRACEBACK "RuntimeError: HIP error: unspecified launch failure\n"
 	  "[9.1] amdgpu: 3 uncorrectable hardware errors detected in pear block\n",
