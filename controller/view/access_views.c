@@ -59,13 +59,13 @@ static void audit_put(struct view_row *row, const void *of)
 /* clang-format off */
 static const struct view_column key_columns[] = {
 	{ "NAME", NULL, false, 0 }, { "ROLE", NULL, false, 0 },
-	{ "KEY", NULL, false, 0 }, { "SINCE", NULL, false, 0 },
-	{ "FROM", NULL, false, 0 }, { "BY", NULL, false, 0 },
-	{ "PUBLIC", NULL, false, 0 }, { NULL, NULL, false, 0 },
+	{ "KEY", NULL, false, 0 }, { "SINCE", NULL, false, 4 },
+	{ "FROM", NULL, false, 3 }, { "BY", NULL, false, 2 },
+	{ "PUBLIC", NULL, false, 1 }, { NULL, NULL, false, 0 },
 };
 const struct view view_keys = {
 	"keys", sizeof(struct key_info), key_columns, key_put, "no keys",
-	false
+	true
 };
 
 static const struct view_column token_columns[] = {

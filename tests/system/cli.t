@@ -284,7 +284,8 @@ for width in 40 80 250; do
 		>"$BED/table"
 	ok "((\$(wc -L <\$BED/table) <= $width && \$(wc -l <\$BED/table) > 8))" \
 		"show job: so do those of its tables" || diag "$(<"$BED/table")"
-	for command in sweeps nodes "plan $BED/host/reasons.yaml"; do
+	for command in sweeps nodes "user list" \
+		"plan $BED/host/reasons.yaml"; do
 		at_width $width regatta "$command"
 		sed '/^(a wider/d; /^reasons:/,$d' "$BED/out" >"$BED/table"
 		ok "((\$(wc -L <\$BED/table) <= $width && \$(wc -l <\$BED/table) > 1))" \
