@@ -158,7 +158,8 @@ static uint64_t score(const struct format_fit *fit)
 
 /* Is the reading by meaning, a, better than that by a format's own rules? It
  * reads much more, or also losses, or what a format leaves out or mixes up that
- * takes any dict. A single step that was counted may be the sum of a run.
+ * takes any dict, or the steps that the log names where that format counts
+ * lines. A single step that was counted may be the sum of a run.
  */
 static bool meaning_is_better(const struct format_fit *a,
 			      const struct format_fit *b)
@@ -169,7 +170,8 @@ static bool meaning_is_better(const struct format_fit *a,
 	       (!b->losses && a->losses && score(a) >= score(b)) ||
 	       (b->takes_any && score(a) >= score(b) &&
 		(a->figures > b->figures ||
-		 a->contradictions < b->contradictions));
+		 a->contradictions < b->contradictions ||
+		 (a->named && b->counted)));
 }
 
 static bool format_fit_better(const struct format_fit *a,
