@@ -28,8 +28,8 @@
  *	where: {event: [A, B]}	a match needs one of these values at each of
  *				these paths or keys
  *	has: [FIELD]		(any form) a match needs these fields
- *	not_behind: EXPRESSION	(dict) no match stands behind a text of its line
- *				in which this is found
+ *	unless: EXPRESSION	(dict) a match is none if this is found in its
+ *				line up to the end of the dict
  *	others: value		numbers below this path ('.': all) that are not
  *				in `fields` keep their own names
  *	between: '|'  is: ':'	characters that end a pair, and that separate

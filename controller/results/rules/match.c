@@ -424,9 +424,9 @@ static const char *dict_start(const struct rule *rule, const char *at,
 	return NULL;
 }
 
-/* Does the text before a dict say that it is none of the rule's? */
+/* Does the text up to the end of a dict say that it is none of the rule's? */
 static bool dict_is_foreign(struct matching *matching, const struct rule *rule,
-			    const char *at)
+			    const char *end)
 {
 	size_t size = matching->size;
 	struct span place;
@@ -434,7 +434,7 @@ static bool dict_is_foreign(struct matching *matching, const struct rule *rule,
 
 	if (!rule->code)
 		return false;
-	matching->size = (size_t)(at - matching->text);
+	matching->size = (size_t)(end - matching->text);
 	found = search(matching, rule, NULL, &place);
 	matching->size = size;
 	return found;
@@ -451,7 +451,7 @@ static int match_dict(struct matching *matching, const struct rule *rule)
 		capture_begin(&matching->capture, matching->names, rule);
 		size = dict_read(at, (size_t)(end - at), take_dict_value,
 				 &matching->capture);
-		if (size && !dict_is_foreign(matching, rule, at) &&
+		if (size && !dict_is_foreign(matching, rule, at + size) &&
 		    capture_end(&matching->capture, matching->fn,
 				matching->arg) < 0)
 			return -1;

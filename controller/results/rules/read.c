@@ -24,7 +24,7 @@ static const struct {
 	OTHER(match, "m"), OTHER(dict, "d"), OTHER(pairs, "p"),
 	OTHER(fields, "mdp"), OTHER(where, "dp"), OTHER(has, "mdp"),
 	OTHER(others, "dp"), OTHER(between, "p"), OTHER(is, "p"),
-	OTHER(contains, "mdp"), OTHER(spell, "mdp"), OTHER(not_behind, "d"),
+	OTHER(contains, "mdp"), OTHER(spell, "mdp"), OTHER(unless, "d"),
 	 OTHER(metric, "mdp"), OTHER(epoch_from, "mdp"),
 	FLAG(closed, "p"), FLAG(finished, "mdp"), FLAG(summary, "mdp"),
 	FLAG(progress, "mdp"), FLAG(total, "mdp"), FLAG(pending, "mdp"),
@@ -380,8 +380,8 @@ static int rule_compile(struct rule *rule, const struct value *match,
 	return 0;
 }
 
-static int read_not_behind(struct rule *rule, const struct value *match,
-			   struct error *err)
+static int read_unless(struct rule *rule, const struct value *match,
+		       struct error *err)
 {
 	const char *text;
 
@@ -654,8 +654,7 @@ int rule_read(struct extract_rules *rules, const struct value *value,
 		return -1;
 	if (rule->kind == RULE_DICT) {
 		if (read_dict(rules, rule, form, err) < 0 ||
-		    read_not_behind(rule, value_get(value, "not_behind"), err) <
-			    0)
+		    read_unless(rule, value_get(value, "unless"), err) < 0)
 			return -1;
 	} else if (rule_read_expression(rules, rule, form, err) < 0) {
 		return -1;

@@ -84,7 +84,7 @@ enum rule_kind { RULE_MATCH, RULE_DICT, RULE_PAIRS };
  */
 struct rule {
 	enum rule_kind kind;
-	pcre2_code *code;   /* of `match`, `pairs`, `not_behind` */
+	pcre2_code *code;   /* of `match`, `pairs`, `unless` */
 	const char *prefix; /* of `dict` */
 	struct literal literals[LITERALS_MAX]; /* every match has one of them */
 	size_t literal_count;                  /* 0: anything may match */
