@@ -137,7 +137,10 @@ static void put_configuration(struct writer *to, const struct lines *lines,
 		 nodes > 0 ? devices / nodes : 0);
 	if (nodes == 1)
 		writer_printf(to,
-			      phrase(language, "%s, 1 node, %.0f devices (%s)"),
+			      phrase(language,
+				     devices == 1
+					     ? "%s, 1 node, %.0f device (%s)"
+					     : "%s, 1 node, %.0f devices (%s)"),
 			      chip, devices, shape);
 	else
 		writer_printf(to,

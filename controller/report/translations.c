@@ -216,6 +216,7 @@ static const char *const phrases[][LANGUAGES] = {
 	{ "configuration", "配置" },
 	{ "loss aligned", "是否精度对齐" },
 	{ "True (baseline)", "True（基线）" },
+	{ "%s, 1 node, %.0f device (%s)", "%s单机%.0f卡（%s）" },
 	{ "%s, 1 node, %.0f devices (%s)", "%s单机%.0f卡（%s）" },
 	{ "%s, %.0f nodes, %.0f devices (%s)", "%s %.0f机%.0f卡（%s）" },
 	{ "%s (row %s)", "%s（第%s行）" },

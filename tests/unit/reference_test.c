@@ -278,6 +278,20 @@ static void test_fold(void)
 	has(&out, "  - 3: no answer\n", "a failed evaluation is not hidden");
 }
 
+static void test_one_device(void)
+{
+	static const char text[] =
+		"[{\"cell\":\"a\",\"state\":\"completed\",\"nodes\":1,"
+		"\"devices\":1,\"setup\":{\"chip\":\"A800\"},\"result\":{"
+		"\"tokens_per_second_per_device\":4013}}]";
+	owned(buffer_clear) struct buffer en, zh;
+
+	page(text, LANGUAGE_EN, &en);
+	has(&en, "| A800, 1 node, 1 device (1x1) |", "one device is no plural");
+	page(text, LANGUAGE_ZH, &zh);
+	has(&zh, "| A800单机1卡（1x1） |", "which Chinese has not");
+}
+
 /* What a row was computed and sharded with is its own. */
 static const char differing[] =
 	"[{\"cell\":\"a\",\"state\":\"completed\",\"setup\":{\"vendor\":"
@@ -359,6 +373,7 @@ int main(void)
 	test_spread();
 	test_columns();
 	test_fold();
+	test_one_device();
 	test_differing();
 	test_bare();
 	test_failures();
