@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define FOLDER "tests/samples/unseen/"
-#define SAMPLES 28
+#define SAMPLES 29
 
 static struct catalog *catalog;
 static struct all_formats all;
