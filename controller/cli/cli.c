@@ -13,6 +13,11 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+static void say_notice(void *arg, const char *text)
+{
+	cli_say(arg, "%s", text);
+}
+
 struct client *cli_connect(struct cli *cli, struct error *err)
 {
 	struct connection connection;
@@ -30,6 +35,8 @@ struct client *cli_connect(struct cli *cli, struct error *err)
 	}
 	client = client_new(loop, &connection, err);
 	sd_event_unref(loop);
+	if (client && cli->err_terminal)
+		client_set_notice(client, say_notice, cli);
 	return client;
 }
 

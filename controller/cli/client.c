@@ -163,6 +163,7 @@ int client_rows(struct client *client, enum query_kind what, uint64_t of,
 
 #define TICK_MS 100
 #define PACE_MS 5
+#define NOTICE_MS 1000
 /* An eighth of the rate that a key may use, so that eight commands can run at
  * once. A burst of a fifth of a second lets log lines reach a follower within
  * milliseconds.
@@ -308,10 +309,26 @@ static struct pending *overdue(struct client *client)
 	return NULL;
 }
 
+/* Nobody should look at nothing for more than a second. */
+static void tell_absence(struct client *client)
+{
+	char text[300];
+
+	if (client->ready || client->told || !client->notice ||
+	    clock_mono_ms() - client->absent_ms < NOTICE_MS)
+		return;
+	client->told = true;
+	snprintf(text, sizeof(text),
+		 "waiting for the controller %.120s (%.120s)", client->endpoint,
+		 client->why.text[0] ? client->why.text : "no answer");
+	client->notice(client->notice_arg, text);
+}
+
 static void check_reach(struct client *client)
 {
 	struct error why;
 
+	tell_absence(client);
 	if (client->ready || (client->patient && client->was_ready) ||
 	    clock_mono_ms() - client->absent_ms < CLIENT_REACH_MS)
 		return;
@@ -427,10 +444,12 @@ static void client_take_welcome(struct client *client,
 				const struct message_welcome *welcome)
 {
 	client->ready = true;
-	client->was_ready = true;
 	client->ahead_ms = (int64_t)welcome->time_ms - clock_wall_ms();
 	if (client->told && client->notice)
-		client->notice(client->notice_arg, "the controller is back");
+		client->notice(client->notice_arg,
+			       client->was_ready ? "the controller is back"
+						 : "the controller answers");
+	client->was_ready = true;
 	client->told = false;
 	kick(client);
 }
@@ -575,12 +594,18 @@ sd_event *client_loop(struct client *client)
 	return client->loop;
 }
 
+void client_set_notice(struct client *client, client_notice_fn *notice,
+		       void *arg)
+{
+	client->notice = notice;
+	client->notice_arg = arg;
+}
+
 void client_set_patient(struct client *client, client_notice_fn *notice,
 			void *arg)
 {
 	client->patient = true;
-	client->notice = notice;
-	client->notice_arg = arg;
+	client_set_notice(client, notice, arg);
 }
 
 /* Copy a message's struct to the heap. Encoding it also checks its limits. */

@@ -44,10 +44,15 @@ sd_event *client_loop(struct client *client); /* borrowed */
 const char *client_public(const struct client *client);
 const char *client_server_public(const struct client *client);
 
-/* Make the client patient. notice() is called when the connection is lost and
- * when it is back.
+/* notice() is called when there is no session after a second, and when there is
+ * one again.
  */
 typedef void client_notice_fn(void *arg, const char *text);
+void client_set_notice(struct client *client, client_notice_fn *notice,
+		       void *arg);
+
+/* Make the client patient. notice() is called when the connection is lost, too.
+ */
 void client_set_patient(struct client *client, client_notice_fn *notice,
 			void *arg);
 

@@ -48,7 +48,7 @@ is $rc 2 "no command is a wrong request"
 
 # Out of reach: nobody listens, nobody answers to this key, no settings.
 must cluster_up 2 one
-spawn nobody regatta nodes --controller tcp://127.0.0.1:1
+spawn nobody script -qec "regatta nodes --controller tcp://127.0.0.1:1" /dev/null
 run regatta key new "$BED/stranger.key" --name stranger --role operator
 run regatta nodes --key "$BED/stranger.key"
 is $rc 3 "a key that is not on the list: exit 3"
@@ -319,7 +319,8 @@ for width in 80 100; do
 done
 
 is "$(code_of nobody)" 3 "a controller not reachable: exit 3"
-like "$(log_of nobody)" "tcp://127.0.0.1:1.*not reachable" "and named"
+like "$(log_of nobody)" "waiting for the controller tcp://127.0.0.1:1 .*not reachable" \
+	"and named, at a terminal as soon as somebody waits"
 ok cluster_clean "nothing is left on the nodes"
 # A command line becomes a sweep.
 regatta init -- docker run --rm -it --gpus '"device=0,2"' -v /data:/data:ro \
