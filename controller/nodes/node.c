@@ -210,6 +210,8 @@ struct node *node_get(struct nodes *nodes, const char *name, struct error *err)
 	if (!tsearch(node, &nodes->names, nodes_compare))
 		return error_null(error_nomem(err, "node"));
 	TAILQ_INIT(&node->holds);
+	/* Until its row is read, or it joins: a job may name one of old. */
+	node->view.removed = true;
 	node->lost_since_ms = effects_mono_ms(nodes->effects);
 	node->index = nodes->count++;
 	nodes->list[node->index] = node;

@@ -26,7 +26,7 @@ struct node_view {
 	char *peers;             /* its endpoint for other nodes, or NULL */
 	char key[KEY_TEXT_SIZE]; /* public key of its last session */
 	char *machine;           /* that this key belongs to; NULL: unknown */
-	bool removed; /* its old key is revoked; a new one may join */
+	bool removed; /* it has no row; with a new key it may join again */
 	bool drained; /* it gets no new task at present */
 	bool drain;   /* a drain is set, for this time by the wall clock: */
 	int64_t drain_from_ms, drain_until_ms; /* 0: for good */

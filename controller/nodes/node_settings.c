@@ -195,6 +195,7 @@ static int load_row(const struct node_row *row, void *arg)
 
 	if (!node)
 		return -1;
+	node->view.removed = false;
 	node->view.drain = row->drained;
 	if (row->settings)
 		settings_load(node, row->settings);

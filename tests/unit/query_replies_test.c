@@ -33,8 +33,12 @@ static void add_nodes(const struct api *api)
 	char name[16];
 
 	for (int i = 0; i < NODES; i++) {
+		struct node *node;
+
 		snprintf(name, sizeof(name), "n%d", i);
-		node_get(api->nodes, name, NULL)->view.facts = words_object();
+		node = node_get(api->nodes, name, NULL);
+		node->view.removed = false;
+		node->view.facts = words_object();
 	}
 }
 
