@@ -75,10 +75,11 @@ static int race_read_spec(const struct job_row *row, void *arg)
 }
 
 static int race_start_run(struct jobs *jobs, struct race_sweep *sweep,
-			  const struct race_entry *entry, uint32_t round,
+			  struct race_entry *entry, uint32_t round,
 			  struct error *err)
 {
 	struct store_mark mark = store_mark(jobs->store);
+	size_t runs = entry->row.runs_count;
 	uint64_t cell_index = entry->cell_index, id;
 	size_t race = entry->race;
 	struct job_spec spec = { 0 };
@@ -102,6 +103,7 @@ static int race_start_run(struct jobs *jobs, struct race_sweep *sweep,
 	codec_clear(&job_spec_schema, &spec);
 	if (rc < 0) {
 		store_undo(jobs->store, &mark);
+		entry->row.runs_count = runs; /* it does not run */
 		return -1;
 	}
 	job = job_find(jobs->table, id);
