@@ -184,7 +184,7 @@ static void test_broken_files(void)
 	struct key a, b;
 
 	folder_init(&folder);
-	bad_key(&folder, "", "nothing");
+	bad_key(&folder, "", "an empty value");
 	bad_key(&folder, "[1]", "list");
 	bad_key(&folder, "name: n1\n", "role: missing");
 	bad_key(&folder, "name: n1\nrole: king\n", "role");
