@@ -1,8 +1,10 @@
 /* diagnosis.c - chooses the main cause of those found. */
 #include "controller/causes/causes_internal.h"
 
+#include <math.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 
 /* Of life after an error that did not end the program; after one that ends any:
  * a restart, or a report of earlier days.
@@ -11,6 +13,11 @@
 #define OUTLIVED_LINES 10
 #define OUTLIVED_STEPS 2 /* of lines that repeat one with larger numbers */
 #define LAST_LINES 12    /* that say nothing, after a program's last words */
+
+/* torchrun looks every 5 s, sends SIGTERM to the others, and SIGKILL after 30 s
+ * more. Source: torch/distributed/elastic/multiprocessing/api.py, close().
+ */
+#define LAUNCHER_KILLS_S 25
 
 static const struct {
 	int number;
@@ -73,15 +80,34 @@ static bool survived(const struct causes *causes, const struct cause *cause,
 	return (went_on && !failed) || lines >= SURVIVED_LINES;
 }
 
-/* Was the process ended after the one that the launcher calls the first? It was
- * the launcher that ended it.
+/* By how much the one ended later; NAN: unknown. torchelastic prints local
+ * times, "2026-01-02_03:04:05".
+ */
+static double seconds_between(const struct process_end *one,
+			      const struct process_end *other)
+{
+	struct tm times[2] = { { 0 }, { 0 } };
+
+	if (!strptime(one->time, "%Y-%m-%d_%T", &times[0]) ||
+	    !strptime(other->time, "%Y-%m-%d_%T", &times[1]))
+		return NAN;
+	return difftime(timegm(&times[0]), timegm(&times[1]));
+}
+
+/* Did the launcher end the process, after the one that it calls the first? It
+ * sees a signal some seconds after an error that a rank wrote into a file.
  */
 static bool ended_later(const struct causes *causes, const struct cause *cause)
 {
 	const struct process_end *root = process_ends_root(&causes->ends);
+	double later;
 
-	return *cause->signal && cause->quoted && root && root->root &&
-	       *root->time && strcmp(cause->quoted->time, root->time) > 0;
+	if (!cause->quoted || !root || !root->root)
+		return false;
+	later = seconds_between(cause->quoted, root);
+	return !strcmp(cause->signal, "SIGKILL")
+		       ? later >= LAUNCHER_KILLS_S
+		       : !strcmp(cause->signal, "SIGTERM") && later > 0;
 }
 
 static bool is_better(const struct causes *causes, const struct cause *one,

@@ -429,6 +429,15 @@ static const struct {
 	  "[0]:\n  time      : 2026-01-02_03:04:05\n  host      : oak3\n"
 	  "  rank      : 1 (local_rank: 1)\n  exitcode  : 1 (pid: 7)\n",
 	  "signal", 0, 7, "traceback : Signal 9 (SIGKILL) received by PID 8" },
+	{ "so may be who was seen dead some seconds after",
+	  "Failures:\n[1]:\n  time      : 2026-01-02_03:05:01\n"
+	  "  host      : oak3\n  rank      : 3 (local_rank: 1)\n"
+	  "  exitcode  : -9 (pid: 8)\n"
+	  "  traceback : Signal 9 (SIGKILL) received by PID 8\n"
+	  "Root Cause (first observed failure):\n"
+	  "[0]:\n  time      : 2026-01-02_03:04:59\n  host      : oak3\n"
+	  "  rank      : 2 (local_rank: 0)\n  exitcode  : 1 (pid: 7)\n",
+	  "signal", 3, 7, "traceback : Signal 9 (SIGKILL) received by PID 8" },
 	{ "an error in JSON, as torchelastic writes it",
 	  "[ERROR] 2026-01-02 03:04:05,880 error_handler: {\n"
 	  "  \"message\": {\n    \"message\": \"OarError: bad oar\",\n",
