@@ -56,8 +56,8 @@ const char *sweep_image_digest(struct sweep_images *images,
 			       const struct job *job);
 
 /* May this task prepare now? False: it waits for another one, which resolves
- * the name. Ask again when a name is resolved, a job has ended, or an engine
- * went away: then another node resolves it.
+ * the name. Ask again when a name is resolved, that job is ready or has ended,
+ * or an engine went away: then another node resolves it.
  */
 bool sweep_image_may_prepare(struct sweep_images *images,
 			     const struct task *task);
@@ -80,5 +80,5 @@ enum image_learnt sweep_image_learn(struct sweep_images *images,
 				    struct task *task, const char *found,
 				    char *text, size_t size);
 
-/* The job ends: another one may resolve the name. */
+/* The job is ready, or ends: another one may resolve the name. */
 void sweep_image_release(const struct job *job);

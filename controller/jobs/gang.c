@@ -407,6 +407,9 @@ static void all_ready(struct job *job)
 	set_deadline(job);
 	for (uint32_t i = 0; i < gang->spec.nodes; i++)
 		node_command_start(&gang->tasks[i]);
+	/* Its nodes need not have told what the image's name resolves to. */
+	sweep_image_release(job);
+	node_command_waiting(job->jobs);
 }
 
 static bool all_collected(const struct job *job)
