@@ -171,8 +171,10 @@ static void submit_race(struct world *world)
 		}
 	}
 	world->submitted += 2 * (end - first);
-	if (first < SIM_KINDS)
-		world->kinds[first] = KIND_RACE;
+	/* A job of such a number may have been lost before its commit. */
+	for (uint64_t id = first; id < end + (end - first); id++)
+		if (id < SIM_KINDS)
+			world->kinds[id] = id == first ? KIND_RACE : 0;
 }
 
 /* As a sweep's cells, each for a node of its own. */
