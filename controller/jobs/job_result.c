@@ -632,7 +632,9 @@ static bool follows(const struct job *job, const struct reason *reason,
 	return strcmp(name, reason->stream) != 0;
 }
 
-/* False: it did not fail. */
+/* False: it did not fail, or nothing tells. The ends of a job that hung are of
+ * our making.
+ */
 static bool read_reason(const struct job *job, struct stored_result *stored,
 			struct reason *reason)
 {
@@ -641,6 +643,8 @@ static bool read_reason(const struct job *job, struct stored_result *stored,
 	if (!job->failure || job->failure == FAILURE_CANCELLED ||
 	    job->failure == FAILURE_ENOUGH)
 		return false;
+	if (job->failure == FAILURE_HANG)
+		return read_evidence(job, stored, reason);
 	rank_ends_reason(job->gang, &first);
 	if (read_evidence(job, stored, reason) && !follows(job, reason, &first))
 		return true;
