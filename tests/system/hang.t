@@ -56,7 +56,7 @@ like "$(job_get "$JOB" '.result.flags[] | select(.code == "straggler").words[0]'
 run cli stacks 999
 is "$rc" 2 "of a job that is not there nothing is told"
 # One that stands still, of four that wait for each other.
-train hang "hang: 6s" "grace: 0s"
+train hang "hang: 6s"
 job=$JOB
 run cli stacks "$job" --format json
 pid=$(jq '.ranks[] | select(.rank == 1) | .pid' "$BED/out")
