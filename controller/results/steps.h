@@ -33,9 +33,10 @@ struct steps {
 	double number; /* the value for which the last one was counted */
 	struct share_steps shares;
 	double batch; /* samples per step, if samples give the step; 0: none */
-	bool batch_said;  /* the log names it */
 	double samples;   /* the most that the log says it has seen */
+	bool batch_said;  /* the log names the batch */
 	bool paired;      /* a match has both a step and samples */
+	bool went_on;     /* a step came after a reported end */
 	uint64_t clashes; /* losses that replaced another one of the step, but
 			     for those of a restart */
 	uint64_t back;    /* steps that came after a later one */
@@ -61,7 +62,6 @@ struct steps {
 		double length; /* if only the ends of epochs are printed; else 0
 				*/
 	} epochs;
-	bool went_on;    /* a step came after a reported end */
 	uint64_t last;   /* the step that was taken last */
 	uint64_t made;   /* records, with those that are no longer kept */
 	unsigned coarse; /* one of 2^coarse numbers of steps is kept */
@@ -93,7 +93,7 @@ int step_number(struct steps *steps, const struct captured *captured,
  */
 void step_numbers_bar(struct steps *steps);
 
-/* step_number.c; the log is complete: numbers of steps that are numbers of
+/* step_samples.c; the log is complete: numbers of steps that are numbers of
  * samples, by what the log says of both, become steps. -1: no memory.
  */
 int step_numbers_samples(struct steps *steps);

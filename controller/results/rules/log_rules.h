@@ -70,8 +70,8 @@
  * never replaces the values of a lower one, and of memory the maximum is kept.
  *
  *	summary: true	values of the whole run, which has not ended yet
- *	fills: true	(summary, finished) only values that the run lacks so
- *far progress: true	(progress bars) the step is only remembered: the next
+ *	fills: true	(summary, finished) only values that the run lacks
+ *	progress: true	(progress bars) the step is only remembered: the next
  *			values without a step belong to it. Bars with another
  *			total than the first (evaluations) are ignored
  *	total: true	its `steps` is the total of the progress bar to use; no
