@@ -3,6 +3,7 @@
 #include "controller/results/meaning/meaning.h"
 
 #include "controller/results/meaning/counter.h"
+#include "controller/results/meaning/table_rows.h"
 #include "controller/results/rules/dict.h"
 
 #include <ctype.h>
