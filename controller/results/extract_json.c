@@ -4,6 +4,7 @@
 #include "controller/results/extract_json.h"
 
 #include "controller/results/json_object.h"
+#include "protocol/base/printable_json.h"
 
 static cJSON *record_field_json(const struct record *record,
 				enum record_field field)
@@ -39,27 +40,65 @@ static cJSON *record_json(const struct extract *extract,
 	return object;
 }
 
-cJSON *extract_json(const struct extract *extract, const char *format,
-		    const struct result *result, uint64_t bytes,
-		    struct error *err)
+/* Print an object without its first `skip` and last `leave` bytes. */
+static int object_print(FILE *out, cJSON *object, bool failed, size_t skip,
+			size_t leave, struct error *err)
 {
-	owned(cJSON_Delete) cJSON *object = cJSON_CreateObject();
+	owned(buffer_clear) struct buffer line = BUFFER_INIT(SIZE_MAX / 2);
+	char *text = failed ? NULL : cJSON_PrintUnformatted(object);
+	int rc = text ? printable_json(&line, text, err)
+		      : error_nomem(err, "log");
+
+	cJSON_free(text);
+	if (rc < 0)
+		return -1;
+	fwrite(line.data + skip, 1, line.size - skip - leave, out);
+	return 0;
+}
+
+static int head_print(FILE *out, const char *format, size_t steps,
+		      struct error *err)
+{
+	owned(cJSON_Delete) cJSON *head = cJSON_CreateObject();
+	bool failed = !head;
+
+	json_add_text(head, "format", format, &failed);
+	json_add_number(head, "steps", (double)steps, &failed);
+	return object_print(out, head, failed, 0, 1, err);
+}
+
+int extract_print_json(FILE *out, const struct extract *extract,
+		       const char *format, const struct result *result,
+		       uint64_t bytes, const cJSON *more, struct error *err)
+{
+	owned(cJSON_Delete) cJSON *tail = cJSON_CreateObject();
 	cJSON *tree = codec_object(&result_schema, result, NULL);
-	cJSON *list = cJSON_CreateArray();
-	bool failed = false;
+	const cJSON *member;
+	bool failed = !tail;
 	size_t count;
 	const struct record *records = extract_records(extract, &count);
 
-	json_add_text(object, "format", format, &failed);
-	json_add_number(object, "steps", (double)count, &failed);
-	for (size_t i = 0; i < count; i++)
-		json_add(list, NULL, record_json(extract, &records[i], &failed),
-			 &failed);
-	json_add(object, "records", list, &failed);
-	json_add_copy(object, "metrics", row_at(tree, "metrics"), &failed);
-	json_add(object, "result", tree, &failed);
-	json_add_number(object, "bytes", (double)bytes, &failed);
-	if (failed)
-		return error_null(error_nomem(err, "log"));
-	return take(object);
+	json_add_copy(tail, "metrics", row_at(tree, "metrics"), &failed);
+	json_add(tail, "result", tree, &failed);
+	json_add_number(tail, "bytes", (double)bytes, &failed);
+	cJSON_ArrayForEach(member, more)
+		json_add_copy(tail, member->string, member, &failed);
+	if (head_print(out, format, count, err) < 0)
+		return -1;
+	fputs(",\"records\":[", out);
+	for (size_t i = 0; i < count; i++) {
+		bool lost = false;
+		owned(cJSON_Delete) cJSON *record =
+			record_json(extract, &records[i], &lost);
+
+		if (i)
+			fputc(',', out);
+		if (object_print(out, record, lost, 0, 0, err) < 0)
+			return -1;
+	}
+	fputs("],", out);
+	if (object_print(out, tail, failed, 1, 0, err) < 0)
+		return -1;
+	fputc('\n', out);
+	return 0;
 }

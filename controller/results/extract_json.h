@@ -17,8 +17,12 @@
 #include "controller/results/extract.h"
 
 #include <cjson/cJSON.h>
+#include <stdio.h>
 
-/* The caller deletes the object; NULL: ENOMEM. */
-cJSON *extract_json(const struct extract *extract, const char *format,
-		    const struct result *result, uint64_t bytes,
-		    struct error *err);
+/* Print the object as one line, one record after another: the memory that it
+ * takes does not grow with the steps. The members of `more`, an object with at
+ * least one, come last. Error: ENOMEM; what was printed until then stays.
+ */
+int extract_print_json(FILE *out, const struct extract *extract,
+		       const char *format, const struct result *result,
+		       uint64_t bytes, const cJSON *more, struct error *err);

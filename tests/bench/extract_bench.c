@@ -35,6 +35,7 @@
 
 #define PIECE 65536
 #define STEP_LINES 50    /* of other output for one of a step */
+#define MANY_STEPS 1     /* likewise, for more steps than are kept */
 #define ENOUGH_STEPS 100 /* that are read where the format is found */
 #define DATED_SHARE 8    /* of the bytes: each line is a step */
 
@@ -73,7 +74,8 @@ static int add_step(struct buffer *log, int step)
 			     step, step * 64, step % 10, step % 1000000);
 }
 
-static void make_log(struct buffer *log, size_t bytes, bool steps)
+/* One step for each `each` other lines; 0: no steps. */
+static void make_log(struct buffer *log, size_t bytes, int each)
 {
 	for (int i = 0; log->size < bytes; i++) {
 		const char *line =
@@ -84,8 +86,7 @@ static void make_log(struct buffer *log, size_t bytes, bool steps)
 		snprintf(text, sizeof(text), "%.*s%d%s\n", (int)(mark - line),
 			 line, i, mark + 2);
 		if (buffer_text(log, text, NULL) < 0 ||
-		    (steps && i % STEP_LINES == 0 &&
-		     add_step(log, i / STEP_LINES + 1) < 0))
+		    (each && i % each == 0 && add_step(log, i / each + 1) < 0))
 			return;
 	}
 }
@@ -328,7 +329,7 @@ static int write_logs(const struct options *options, struct error *err)
 	owned(buffer_clear) struct buffer log;
 
 	buffer_init(&log, options->bytes + PIECE);
-	make_log(&log, options->bytes, true);
+	make_log(&log, options->bytes, MANY_STEPS);
 	return write_log(options, "part", &log, log.size / 16, err) < 0
 		       ? -1
 		       : write_log(options, "whole", &log, log.size, err);
@@ -402,7 +403,7 @@ int main(int argc, char **argv)
 	if (run_memory(&options, &err) < 0)
 		fail(&err);
 	buffer_init(&log, options.bytes + PIECE);
-	make_log(&log, options.bytes, true);
+	make_log(&log, options.bytes, STEP_LINES);
 	catalog = catalog_load("images", &err);
 	if (!catalog)
 		fail(&err);
@@ -425,7 +426,7 @@ int main(int argc, char **argv)
 		fail(&err);
 	tell("auto, dated steps", (double)log.size, seconds);
 	buffer_consume(&log, log.size);
-	make_log(&log, options.bytes, false);
+	make_log(&log, options.bytes, 0);
 	for (size_t i = 0; (framework = catalog_framework_at(catalog, i));
 	     i++) {
 		if (!framework->log)

@@ -144,6 +144,22 @@ static void add_range(cJSON *view, const char *name, const char *figure)
 	}
 }
 
+static cJSON *json_of(const struct extract *extract, const struct result *result,
+		      size_t size)
+{
+	owned(cJSON_Delete) cJSON *more = cJSON_Parse("{\"more\": true}");
+	char *text;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+	cJSON *view;
+
+	extract_print_json(out, extract, "any", result, size, more, NULL);
+	fclose(out);
+	view = cJSON_Parse(text);
+	free(text);
+	return view;
+}
+
 cJSON *log_view(struct extract_rules *rules, const char *data, size_t size,
 		size_t piece)
 {
@@ -166,7 +182,7 @@ cJSON *log_view(struct extract_rules *rules, const char *data, size_t size,
 	input.records = extract_records(extract, &input.record_count);
 	input.summary = extract_summary(extract);
 	result_compute(&input, &result, NULL);
-	view = extract_json(extract, "any", &result, size, NULL);
+	view = json_of(extract, &result, size);
 	result_clear(&result);
 	cJSON_ArrayForEach(record, get(view, "records"))
 		respell(record);

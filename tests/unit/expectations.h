@@ -36,7 +36,7 @@ struct extract_rules *format_rules(const struct catalog *catalog,
 /* All that a log says by these rules, in the words of the expect files; the
  * caller deletes it. It is read in pieces of `piece` bytes; 0: of random sizes.
  *
- *	extract_json(), but:
+ *	extract_print_json(), but:
  *	records		with the names of the expect files
  *	steps, loss	{"count", "first", "last"}; of the loss [step, loss]
  */

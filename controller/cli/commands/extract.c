@@ -220,13 +220,12 @@ static int add_fits(cJSON *document, const struct work *work, struct error *err)
 static int print_document(struct cli *cli, struct work *work,
 			  const struct result *result, struct error *err)
 {
-	owned(cJSON_Delete) cJSON *document =
-		extract_json(work->extract, work->format, result, work->bytes,
-			     err);
+	owned(cJSON_Delete) cJSON *fits = cJSON_CreateObject();
 
-	if (!document || add_fits(document, work, err) < 0)
+	if (add_fits(fits, work, err) < 0)
 		return -1;
-	return cli_print_json(cli, document, err);
+	return extract_print_json(cli->out, work->extract, work->format, result,
+				  work->bytes, fits, err);
 }
 
 static int work_print(struct cli *cli, struct work *work, const char *name,
