@@ -144,8 +144,8 @@ static void add_range(cJSON *view, const char *name, const char *figure)
 	}
 }
 
-static cJSON *json_of(const struct extract *extract, const struct result *result,
-		      size_t size)
+static cJSON *json_of(const struct extract *extract,
+		      const struct result *result, size_t size)
 {
 	owned(cJSON_Delete) cJSON *more = cJSON_Parse("{\"more\": true}");
 	char *text;
