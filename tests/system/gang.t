@@ -82,6 +82,26 @@ must wait_sweep "$SWEEP" 40
 is "$(jobs_get "$SWEEP" 'map(.state) | unique | .[]')" completed \
 	"two jobs of one node run side by side"
 
+# The rank that failed first is reported last: its agent stands still meanwhile.
+must submit_tool late nodes=2 wait '/host/end${NODE_RANK}' , \
+	show '/host/words${NODE_RANK}' , touch '/host/told${NODE_RANK}' , exit 1
+must wait_job "$JOB" running 30
+first=$(job_get "$JOB" '.tasks[0].node')
+agent=$(pid_of "cluster/agent${first#n}")
+printf '%s\n' 'Traceback (most recent call last):' '  File "oar.py", line 3' \
+	"KeyError: 'pear'" >"$BED/host/late/words0"
+printf '%s\n' 'no news of my peer' >"$BED/host/late/words1"
+kill -STOP "$agent"
+for rank in 0 1; do
+	touch "$BED/host/late/end$rank"
+	must wait_for "[[ -e $BED/host/late/told$rank ]]" 20
+done
+must wait_for 'log_of cluster/controller | finds "job=$JOB ends early"' 20
+kill -CONT "$agent"
+ok 'wait_job $JOB failed 30' "a job whose second rank is reported first fails"
+is "$(job_get "$JOB" .text)" "$first: rank 0 exited with code 1: KeyError: 'pear'" \
+	"its sentence is of the first that failed"
+
 # All or nothing: half a gang waits, and holds nothing.
 must submit_tool first touch /host/is , wait /host/go
 first=$JOB
