@@ -673,8 +673,7 @@ static bool reason_end(const struct gang *gang, const struct reason *reason,
 	owned_free struct placed_end *list = ends_of(gang, &count);
 
 	while (i < count &&
-	       (!list[i].end->exit_code ||
-		list[i].task->rank != reason->task ||
+	       (!list[i].end->exit_code || list[i].task->rank != reason->task ||
 		(reason->rank != REASON_UNKNOWN &&
 		 !task_launches(list[i].task) &&
 		 list[i].end->rank != reason->rank)))

@@ -75,8 +75,10 @@ static char *read_log(struct extract_rules *rules, const char *data,
 				      .inputs.devices = 2,
 				      .extract = extract };
 	struct result result;
-	cJSON *json, *again;
+	cJSON *more = cJSON_Parse("{\"more\": 1}"), *again;
 	char *text;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
 
 	must(extract != NULL);
 	for (size_t at = 0; at < size; at += piece) {
@@ -89,15 +91,15 @@ static char *read_log(struct extract_rules *rules, const char *data,
 	input.records = extract_records(extract, &input.record_count);
 	input.summary = extract_summary(extract);
 	must(result_compute(&input, &result, NULL) == 0);
-	json = extract_json(extract, "any", &result, size, NULL);
-	must(json != NULL);
+	must(more && out &&
+	     extract_print_json(out, extract, "any", &result, size, more,
+				NULL) == 0);
+	must(fclose(out) == 0);
 	result_clear(&result);
-	text = cJSON_PrintUnformatted(json);
-	must(text != NULL);
+	cJSON_Delete(more);
 	again = cJSON_Parse(text);
 	must(again != NULL);
 	cJSON_Delete(again);
-	cJSON_Delete(json);
 	extract_free(extract);
 	return text;
 }

@@ -83,10 +83,10 @@ must submit_image seen "$PROXY/large:1"
 ok 'wait_for "[[ \$(job_get $JOB .progress.eta_seconds) == [1-9]* ]]" 20' \
 	"of an image on its way it is known how long it takes"
 like "$(cli jobs 2>/dev/null)" \
-	'seen .*pulling [0-9]+%, [0-9.]+s left, [0-9.]+ MiB of 30.. MiB, [0-9.]+ MiB/s, layers 0/1' \
+	'seen .*pulling [0-9]+%, [0-9.]+s left, [0-9.]+ [KM]iB of 30.. MiB, [0-9.]+ [KM]iB/s, layers 0/1' \
 	"the table of jobs has bytes, rate and time"
 like "$(cli show job "$JOB")" \
-	'layers:.*n1 +[0-9a-f]{12} +pulling +[0-9.]+ MiB +30.. MiB' \
+	'layers:.*n1 +[0-9a-f]{12} +pulling +[0-9.]+ [KM]iB +30.. MiB' \
 	"show has each layer that moves"
 kill -STOP "$(pid_of proxy-slow)"
 ok 'wait_for "cli jobs | finds \"%, silent for [5-9].0s, .* of 30.. MiB, layers\"" 9' \
