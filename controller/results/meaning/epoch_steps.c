@@ -81,13 +81,19 @@ static uint64_t step_without_epoch(struct epoch_steps *epochs,
 				   const struct line_pick *step)
 {
 	uint64_t number = (uint64_t)step->number;
+	bool falls = number < epochs->last;
 
-	if (step->role != ROLE_STEP && isfinite(step->total) &&
-	    number < epochs->last &&
-	    (double)epochs->last >= NEARLY * step->total)
+	epochs->from_zero |= number == 0;
+	if (falls && step->role != ROLE_STEP && isfinite(step->total) &&
+	    (double)epochs->last >= NEARLY * step->total) {
 		epochs->base += (uint64_t)step->total;
-	else if (number < epochs->last && epochs->base)
+	} else if (falls && step->role == ROLE_BATCH &&
+		   !isfinite(step->total)) {
+		epochs->base += epochs->last + epochs->from_zero;
+		epochs->guessed = true;
+	} else if (falls && epochs->base) {
 		epochs->base = 0; /* a restart */
+	}
 	epochs->last = number;
 	return epochs->base + number;
 }

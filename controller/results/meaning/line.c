@@ -135,16 +135,19 @@ static void put_rate(struct line_reading *line,
 		     const struct quantity_unit *unit, bool device)
 {
 	bool tokens = unit->kind == QUANTITY_TOKENS_PER_SECOND;
+	/* "5092/261 tok/s" is two. */
+	bool two = isfinite(item->total);
 	enum line_value value =
-		tokens ? (device ? LINE_TOKENS_PER_DEVICE : LINE_TOKENS)
-		       : (device ? LINE_SAMPLES_PER_DEVICE : LINE_SAMPLES);
+		two      ? LINE_OPEN_RATE
+		: tokens ? (device ? LINE_TOKENS_PER_DEVICE : LINE_TOKENS)
+			 : (device ? LINE_SAMPLES_PER_DEVICE : LINE_SAMPLES);
 	struct line_pick *pick =
 		line_put(line, value, item, item->number * unit->factor,
 			 rank_of(item));
 
 	if (!pick)
 		return;
-	pick->role = tokens ? ROLE_TOKENS : ROLE_SAMPLES;
+	pick->role = two ? ROLE_RATE : tokens ? ROLE_TOKENS : ROLE_SAMPLES;
 	pick->scoped = device;
 }
 
@@ -454,6 +457,19 @@ static void next_bar(struct line_reading *line)
 	line->picks[LINE_MS].has = false;
 }
 
+/* "step: 10 loss: 2.5step: 11": the line ends of the log are lost. */
+static bool begins_again(const struct line_reading *line,
+			 const struct notation_item *item)
+{
+	const struct line_pick *step = &line->picks[LINE_STEP];
+
+	return item->quantity.known && item->quantity.role == ROLE_STEP &&
+	       step->has && line->picks[LINE_LOSS].has && line->flush &&
+	       step->number != item->number &&
+	       step->name_size == item->quantity.name_size &&
+	       !memcmp(step->name, item->name, step->name_size);
+}
+
 /* "loss[10] = 2.5": what stands in brackets behind the name is its place. */
 static bool item_is_index(const struct notation_item *item)
 {
@@ -501,6 +517,10 @@ void line_take(const struct notation_item *item, void *arg)
 	}
 	if (item->bar && !quantity->known && line->bar && line->unnamed_count)
 		next_bar(line);
+	if (begins_again(line, item)) {
+		line->flush(line->flush_arg);
+		line_begin(line);
+	}
 	if (item_is_index(item)) {
 		put_alone(line, item);
 		line->loss_next = true;
@@ -532,6 +552,10 @@ void line_end(struct line_reading *line)
 	const struct line_pick *ratios = line->unnamed;
 	struct line_pick *done = &line->picks[LINE_SAMPLES_DONE];
 
+	if (epoch)
+		line->picks[LINE_EPOCH].decimal =
+			memchr(line->picks[LINE_EPOCH].text, '.',
+			       line->picks[LINE_EPOCH].text_size);
 	if (line->parts && !line_loss_is_sure(line))
 		line->picks[LINE_LOSS].has = false;
 	/* "[2/60] train 1.71 valid 1.80" */

@@ -48,11 +48,12 @@ struct line_pick {
 	bool has;
 	unsigned rank; /* of its name: the lower the surer */
 	double number;
-	double total;             /* NaN: none */
-	double unit_s;            /* of an open time; NaN: open */
-	bool scoped;              /* of a rate: it says of how many devices */
-	bool decimal;             /* of a memory: MB, not MiB */
-	bool label;               /* it stands before the line as ranks do */
+	double total;  /* NaN: none */
+	double unit_s; /* of an open time; NaN: open */
+	bool scoped;   /* of a rate: it says of how many devices */
+	bool decimal;  /* of a memory: MB, not MiB; of an epoch: it has a point
+			*/
+	bool label;    /* it stands before the line as ranks do */
 	char name[LINE_NAME_MAX]; /* not ended */
 	size_t name_size;
 	const char *text; /* the number as printed, in the line */

@@ -214,15 +214,21 @@ static enum meaning_steps find_step(struct meaning *meaning, uint64_t *step)
 	const struct line_pick *epoch = &line->picks[LINE_EPOCH];
 
 	if (own->has || batch->has) {
+		/* "iter: 20, batch count: 20/300" */
+		bool within = own->has && batch->has && !epoch->has &&
+			      own->number == batch->number;
+
 		*step = step_over_all(&meaning->found.epochs,
-				      own->has ? own : batch, epoch, !own->has);
+				      own->has && !within ? own : batch, epoch,
+				      !own->has);
 		return STEPS_NAMED;
 	}
 	if (!line->picks[LINE_LOSS].has)
 		return MEANING_STEPS;
+	/* Epochs with a point may have several records. */
 	if (line->picks[LINE_SAMPLES_DONE].has ||
 	    (epoch->has && epoch->number != floor(epoch->number)) ||
-	    line->picks[LINE_LR].has)
+	    (line->picks[LINE_LR].has && (!epoch->has || epoch->decimal)))
 		return STEPS_COUNTED;
 	if (!epoch->has)
 		return line_loss_is_sure(line) ? STEPS_COUNTED : MEANING_STEPS;

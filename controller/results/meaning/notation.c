@@ -246,6 +246,10 @@ static size_t unit_read(struct notation *notation, const char *text,
 		item->unit = unit;
 		return n;
 	}
+	/* "loss: 2.5step: 11" */
+	if (!blank && n < size && (text[n] == ':' || text[n] == '=') &&
+	    notation_quantity(notation, text, n).known)
+		return 0;
 	/* "reserved: 50 GB tgs: 2700", "512 ms | 51200 tok/s"; "min" may begin
 	 * a name.
 	 */

@@ -544,7 +544,10 @@ struct quantity quantity_of(const struct lexicon *lexicon, const char *text,
 	size_t from = 0, segment = 0;
 
 	end = cut_brackets(lexicon, text, end, &quantity.unit);
-	for (size_t i = 0; i < end;) {
+	/* The rest of a character that is cut, in a long bar. */
+	while (from < end && from < 3 && ((unsigned char)text[from] >> 6) == 2)
+		segment = ++from;
+	for (size_t i = from; i < end;) {
 		size_t mark = mark_size(text, end, i);
 
 		if (!mark) {
