@@ -346,6 +346,7 @@ static int causes_read_line(struct causes *causes,
 static int finish_cause(struct causes *causes, const struct cause_line *line)
 {
 	struct cause *cause = causes->unfinished;
+	struct failure_hit hit;
 	char *text;
 
 	causes->unfinished = NULL;
@@ -360,6 +361,9 @@ static int finish_cause(struct causes *causes, const struct cause_line *line)
 	cause->line = text;
 	cause->line_number = causes->number;
 	cause->offset = causes->offset;
+	if (causes_find_hit(causes, FAILURE_CAUSE, line, &hit) &&
+	    !hit.meaning->read && hit.meaning->order <= cause->meaning->order)
+		cause->class = hit.meaning->class;
 	return 0;
 }
 

@@ -60,6 +60,17 @@ static const struct {
 	  "object type     : 0x9f\nobject type name: EOFError\n"
 	  "object repr     : EOFError()\nlost sys.stderr\n",
 	  "error", -1, 8, "object repr     : EOFError()" },
+	{ "the class of an exception whose text is in the next line",
+	  TRACEBACK "AssertionError: \nThe NVIDIA driver on your system is too "
+	  "old (found version 7).\n",
+	  "device-missing", -1, 5,
+	  "The NVIDIA driver on your system is too old (found version 7)." },
+	{ "a thread that loses its other side",
+	  "RuntimeError: fjord.cpp:9 HCCL function error: hcclPear(&root), error "
+	  "code is 4\nException in thread Thread-2:\n" TRACEBACK "EOFError\n",
+	  "communication", -1, 1,
+	  "RuntimeError: fjord.cpp:9 HCCL function error: hcclPear(&root), error "
+	  "code is 4" },
 	{ "a port that is taken",
 	  TRACEBACK "[rank0]: RuntimeError: failed to bind to [::]:2 (errno: 98 "
 	  "- Address already in use).\n",
@@ -895,6 +906,10 @@ static void check_ends(void)
 	cJSON_Delete(got);
 	got = diagnose(noticed, strlen(noticed), 99, false);
 	is(text_of(got, "signal"), "SIGKILL", "a launcher, by its number");
+	ok(cJSON_IsNull(get(got, "exit_code")), "which is no exit code");
+	cJSON_Delete(got);
+	got = diagnose("srun: error: birch: task 0: Killed\n", 35, 35, false);
+	is(text_of(got, "signal"), "SIGKILL", "a launcher, by its word");
 	ok(cJSON_IsNull(get(got, "exit_code")), "which is no exit code");
 	cJSON_Delete(got);
 	got = diagnose(caught, strlen(caught), 99, true);
