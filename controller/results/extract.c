@@ -12,6 +12,8 @@
 #include <math.h>
 #include <string.h>
 
+#define TITLE_MAX 120 /* bytes of a line that may be a title */
+
 /* First bytes of a log whose lines are read by meaning, with a mark or not. */
 #define UNMARKED_BYTES (1u << 20)
 
@@ -22,6 +24,8 @@ struct extract {
 	bool unmarked;               /* the current line has no mark */
 	bool all;      /* such a line is a record: all lines are read */
 	bool skipping; /* the rest of the record, which is too long */
+	bool titles;   /* rules ask for what stands above a dict */
+	char title[TITLE_MAX + sizeof(" {")]; /* "" : the line above is none */
 	struct steps steps;
 	struct meaning *meaning; /* of a log without rules; or NULL */
 	struct extract_losses losses;
@@ -107,8 +111,21 @@ static int extract_read_record(struct extract *extract, const char *text,
 				    extract->stamp.rank, extract->stamp.bare,
 				    take_captured, extract);
 	return rules_match(extract->rules, &extract->steps.names, text, size,
-			   take_captured, extract,
+			   extract->title, take_captured, extract,
 			   &extract->losses.match_limits);
+}
+
+/* "***** eval metrics *****", "Evaluation:", or one with a Chinese colon, above
+ * a dict is as if it stood before it. Blank lines may be between them.
+ */
+static void keep_title(struct extract *extract, const char *text, size_t size)
+{
+	if (!extract->titles || !size)
+		return;
+	*extract->title = 0;
+	if (size <= TITLE_MAX && memchr(":*=-#\x9a", text[size - 1], 6))
+		snprintf(extract->title, sizeof(extract->title), "%.*s {",
+			 (int)size, text);
 }
 
 /* Complete a record whose first part was kept. */
@@ -124,6 +141,7 @@ static int end_partial(struct extract *extract, const char *text, size_t size)
 	else
 		rc = extract_read_record(extract, extract->partial.data,
 					 extract->partial.size, true);
+	keep_title(extract, extract->partial.data, extract->partial.size);
 	extract->skipping = false;
 	buffer_consume(&extract->partial, extract->partial.size);
 	return rc;
@@ -212,9 +230,13 @@ static int extract_feed_lines(struct extract *extract, const char *at,
 		extract->line_end = extract->fed + (uint64_t)(stop - begin);
 		if (extract->partial.size || extract->skipping)
 			rc = end_partial(extract, at, (size_t)(stop - at));
-		else if (worth_reading(extract, &marks, at, stop, end))
-			rc = extract_read_record(extract, at,
-						 (size_t)(stop - at), true);
+		else {
+			if (worth_reading(extract, &marks, at, stop, end))
+				rc = extract_read_record(extract, at,
+							 (size_t)(stop - at),
+							 true);
+			keep_title(extract, at, (size_t)(stop - at));
+		}
 		if (rc < 0)
 			return -1;
 		at = stop + 1;
@@ -267,6 +289,7 @@ struct extract *extract_new(struct extract_rules *rules, struct error *err)
 	extract->stamp = (struct extract_stamp){ .seconds = NAN, .rank = -1 };
 	buffer_init(&extract->partial, EXTRACT_LINE_MAX);
 	steps_init(&extract->steps, rules);
+	extract->titles = rules_ask_above(rules);
 	if (rules->lexicon &&
 	    !(extract->meaning = meaning_new(rules->lexicon, err)))
 		return NULL;

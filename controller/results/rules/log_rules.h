@@ -29,7 +29,8 @@
  *				these paths or keys
  *	has: [FIELD]		(any form) a match needs these fields
  *	unless: EXPRESSION	(dict) a match is none if this is found in its
- *				line up to the end of the dict
+ *				line up to the end of the dict, or in the title
+ *				on the line above ("Evaluation:") and " {"
  *	others: value		numbers below this path ('.': all) that are not
  *				in `fields` keep their own names
  *	between: '|'  is: ':'	characters that end a pair, and that separate

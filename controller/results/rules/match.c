@@ -323,6 +323,7 @@ struct matching {
 	struct fields *names;
 	const char *text;
 	size_t size;
+	const char *above;
 	rules_fn *fn;
 	void *arg;
 	uint64_t *limits;
@@ -424,20 +425,37 @@ static const char *dict_start(const struct rule *rule, const char *at,
 	return NULL;
 }
 
-/* Does the text up to the end of a dict say that it is none of the rule's? */
+/* Does the text up to the end of a dict, or the title above it, say that it is
+ * none of the rule's?
+ */
 static bool dict_is_foreign(struct matching *matching, const struct rule *rule,
 			    const char *end)
 {
+	const char *text = matching->text;
 	size_t size = matching->size;
 	struct span place;
 	bool found;
 
 	if (!rule->code)
 		return false;
-	matching->size = (size_t)(end - matching->text);
+	matching->size = (size_t)(end - text);
 	found = search(matching, rule, NULL, &place);
+	if (!found && *matching->above) {
+		matching->text = matching->above;
+		matching->size = strlen(matching->above);
+		found = search(matching, rule, NULL, &place);
+	}
+	matching->text = text;
 	matching->size = size;
 	return found;
+}
+
+bool rules_ask_above(const struct extract_rules *rules)
+{
+	for (size_t i = 0; i < rules->count; i++)
+		if (rules->rules[i].kind == RULE_DICT && rules->rules[i].code)
+			return true;
+	return false;
 }
 
 static int match_dict(struct matching *matching, const struct rule *rule)
@@ -599,13 +617,14 @@ const char *rules_next(const struct extract_rules *rules, const char *at,
 }
 
 int rules_match(struct extract_rules *rules, struct fields *names,
-		const char *text, size_t size, rules_fn *fn, void *arg,
-		uint64_t *limits)
+		const char *text, size_t size, const char *above, rules_fn *fn,
+		void *arg, uint64_t *limits)
 {
 	struct matching matching = { .rules = rules,
 				     .names = names,
 				     .text = text,
 				     .size = size,
+				     .above = above,
 				     .fn = fn,
 				     .arg = arg,
 				     .limits = limits };

@@ -24,11 +24,15 @@ const struct captured_value *captured_find(const struct captured *captured,
  * rules. New names are added to `names`, whose base is rules->fields. If fn
  * returns -1, rules_match() returns -1 at once; it also returns -1 if memory
  * runs out. *limits is increased for each rule that reached PCRE2's limit.
+ * above: the title on the line above, with " {" behind it; "": none.
  */
 typedef int rules_fn(const struct captured *captured, void *arg);
 int rules_match(struct extract_rules *rules, struct fields *names,
-		const char *text, size_t size, rules_fn *fn, void *arg,
-		uint64_t *limits);
+		const char *text, size_t size, const char *above, rules_fn *fn,
+		void *arg, uint64_t *limits);
+
+/* Does any rule look at what stands above? */
+bool rules_ask_above(const struct extract_rules *rules);
 
 /* The first position from `at` on where a match is possible; end: none. */
 const char *rules_next(const struct extract_rules *rules, const char *at,
