@@ -123,7 +123,8 @@ static void keep_title(struct extract *extract, const char *text, size_t size)
 	if (!extract->titles || !size)
 		return;
 	*extract->title = 0;
-	if (size <= TITLE_MAX && memchr(":*=-#\x9a", text[size - 1], 6))
+	if (size <= TITLE_MAX && text[size - 1] &&
+	    strchr(":*=-#\x9a", text[size - 1]))
 		snprintf(extract->title, sizeof(extract->title), "%.*s {",
 			 (int)size, text);
 }
@@ -339,7 +340,7 @@ int extract_finish(struct extract *extract, struct error *err)
 	steps_check_rates(&extract->steps);
 	/* Versions of a program count epochs from 0 or from 1. */
 	if (rc == 0 && extract->steps.epochs.late &&
-	    !extract->steps.epochs.from_zero && !extract->remark_count)
+	    !extract->steps.epochs.whole && !extract->remark_count)
 		rc = remark_add(&extract->remarks, &extract->remark_count,
 				SAID(BEGINS_LATE, ), err);
 	if (rc == 0 && extract_rules_given_up(extract->rules))

@@ -49,7 +49,8 @@ static int own_step(struct steps *steps, const struct captured *captured,
 
 		/* Versions of a program differ in that. */
 		steps->epochs.from_zero |= epoch->number == 0;
-		steps->epochs.late |= !rule->epoch_from && epoch->number > 0;
+		steps->epochs.whole |= epoch->number <= from;
+		steps->epochs.late |= epoch->number > from;
 		if (steps->epochs.from_zero)
 			from = 0;
 		before = (epoch->number - from) * length->number;

@@ -58,7 +58,8 @@ struct steps {
 		uint64_t low;   /* the first step of an epoch */
 		uint64_t last;  /* step of this epoch */
 		bool from_zero; /* an epoch 0 was there */
-		bool late;      /* a later one, where it would be the first */
+		bool whole;    /* the one that the rule counts from was there */
+		bool late;     /* a later one was */
 		double length; /* if only the ends of epochs are printed; else 0
 				*/
 	} epochs;

@@ -278,6 +278,10 @@ static const struct {
 	  "pips: 20%|██████████████████████████ | 8/70 [00:02<00:20,  2.5it/s, loss=3]\n"
 	  "pips: 30%|██████████████████████████  | 9/70 [00:02<00:20,  2.5it/s, loss=2.5]\n",
 	  3, 9, { 2.5, 400, NONE, NONE, NONE, NONE } },
+	{ "a table of losses of parts, whose steps have a mark", "E    #       LOSS PIP  LOSS PEAR  PIPS_F  SCORE \n---  ------  --------  ---------  ------  ------\n  0       0      0.00      53.25    0.00    0.00\n  3     200      9.50       2.50   71.00    0.71\n",
+	  2, 200, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "a part that is named behind the loss", "iter: 5 loss_pear: 2.5 loss_scale: 1024.0\n",
+	  1, 5, { 2.5, NONE, NONE, NONE, NONE, NONE } },
 	/* What the numbers answer. */
 	{ "seconds, by the clock of the lines", "09:00:00 step 10 loss 3 time 0.95\n09:00:10 step 20 loss 2 time 0.95\n09:00:20 step 30 loss 1 time 0.95\n",
 	  3, 30, { 1, 950, NONE, NONE, NONE, NONE } },
@@ -459,6 +463,12 @@ int main(void)
 			      "by-meaning loss-guessed ");
 		check_remarks("step 1 pear_loss 2\n",
 			      "by-meaning loss-guessed ");
+		check_remarks("step 1 loss_pear 2\n",
+			      "by-meaning loss-guessed ");
+		check_remarks("batch 9 loss 3\nbatch 1 loss 2\n",
+			      "by-meaning epochs-guessed ");
+		check_remarks("step 1 loss 2 9/7 tok/s\n",
+			      "by-meaning figure-open ");
 		check_remarks("step 1 pear_loss 2\nstep 2 loss 2\n",
 			      "by-meaning ");
 		check_remarks("[3/90][250/1000] loss 2\n",
@@ -486,6 +496,17 @@ int main(void)
 			      "begins-late ");
 		check_remarks("Epoch 0: 42%|#| 42/99 [00:01<00:02, 28it/s]\n"
 			      "Epoch 1: 42%|#| 42/99 [00:01<00:02, 28it/s]\n",
+			      "");
+	}
+	extract_rules_free(rules);
+	/* Its older versions count epochs from 0. */
+	rules = catalog ? format_rules(catalog, "ultralytics") : NULL;
+	if (rules) {
+		check_remarks("3/9 2.5G 1.5 2.5 640: 100%|#| 8/8 [00:01<00:00,"
+			      " 5.0it/s]\n",
+			      "begins-late ");
+		check_remarks("1/9 2.5G 1.5 2.5 640: 100%|#| 8/8 [00:01<00:00,"
+			      " 5.0it/s]\n",
 			      "");
 	}
 	extract_rules_free(rules);

@@ -322,7 +322,19 @@ static bool name_whole(const struct lexicon *lexicon, const struct words *words,
 	return false;
 }
 
-/* "train-mlogloss", "policy loss": a loss, or a part of one. */
+/* "loss_pear", and no property of a loss. */
+static bool names_part_of_loss(const struct words *words)
+{
+	static const char *const properties[] = { "scale",  "scaler", "scaling",
+						  "weight", "mask",   "fn" };
+
+	for (size_t i = 0; i < sizeof(properties) / sizeof(properties[0]); i++)
+		if (word_is(words, 1, properties[i]))
+			return false;
+	return word_is(words, 0, "loss");
+}
+
+/* "train-mlogloss", "policy loss", "loss_pear": a loss, or a part of one. */
 static void quantity_guess(const struct lexicon *lexicon,
 			   const struct words *words, size_t last,
 			   struct quantity *quantity)
@@ -334,8 +346,9 @@ static void quantity_guess(const struct lexicon *lexicon,
 
 	quantity->measure = lexicon_unit(lexicon, text, size, &unit) &&
 			    unit.base != BASE_STEP && size > 1;
-	if (size > 4 && !memcmp(text + size - 4, "loss", 4)) {
-		text += size - 4;
+	if ((size > 4 && !memcmp(text + size - 4, "loss", 4)) ||
+	    (last == 1 && names_part_of_loss(words))) {
+		text = "loss";
 		size = 4;
 	}
 	if (!lexicon_name(lexicon, text, size, &name) || name.role != ROLE_LOSS)

@@ -130,7 +130,7 @@ bool table_rows_header(struct table_rows *table, struct notation *notation,
 		       const char *text, size_t size)
 {
 	struct table_cell cells[TABLE_COLUMNS_MAX];
-	size_t count;
+	size_t count, part = SIZE_MAX;
 	bool step = false, figure = false;
 	char mark;
 
@@ -146,10 +146,19 @@ bool table_rows_header(struct table_rows *table, struct notation *notation,
 
 		if (cells[i].size >= TABLE_NAME_MAX)
 			return false;
+		if (cells[i].size == 1 && *cells[i].text == '#')
+			cells[i] = (struct table_cell){ "step", 4 };
 		quantity = notation_quantity(notation, cells[i].text,
 					     cells[i].size);
 		if (!quantity.known || quantity.other)
 			continue;
+		/* Of losses of parts, the last one is read. */
+		if (quantity.role == ROLE_LOSS &&
+		    quantity.rank == QUANTITY_GUESS) {
+			if (part < count)
+				cells[part].size = 0;
+			part = i;
+		}
 		step |= quantity.role <= ROLE_EPOCH;
 		figure |= quantity.role == ROLE_LOSS ||
 			  quantity.role == ROLE_TIME ||
