@@ -154,13 +154,14 @@ int cli_order(struct cli *cli, enum message_type type, void *message,
 int cli_print_table(struct cli *cli, const char *title, struct table *table,
 		    const char *const *droppable, struct error *err)
 {
-	size_t width = droppable ? cli_out_width(cli) : 0;
+	size_t width = cli_out_width(cli);
 	char titles[200], clean[400];
 
 	if (!table_rows(table))
 		return 0;
-	if (width)
+	if (width && droppable)
 		table_narrow(table, width, width / 4, droppable);
+	table->fold = width;
 	fputs(title, cli->out);
 	if (table_print(table, cli->out, cli_out_colour(cli), err) < 0)
 		return -1;
@@ -172,27 +173,9 @@ int cli_print_table(struct cli *cli, const char *title, struct table *table,
 
 void cli_print_words(struct cli *cli, const char *head, const char *words)
 {
-	size_t width = cli_out_width(cli), used = strlen(head);
-	const char *gap = "";
-	char word[400], clean[1000];
-
 	fputs(head, cli->out);
-	while (*words) {
-		size_t size = labels_word(words), columns;
-
-		snprintf(word, sizeof(word), "%.*s", (int)size, words);
-		columns = utf8_width(escape(word, clean, sizeof(clean)));
-		if (width && *gap && used + 1 + columns > width) {
-			fprintf(cli->out, "\n%*s", (int)strlen(head), "");
-			used = strlen(head);
-			gap = "";
-		}
-		fprintf(cli->out, "%s%s", gap, clean);
-		used += strlen(gap) + columns;
-		gap = " ";
-		words += size;
-		words += strspn(words, " ");
-	}
+	fold_words(cli->out, words, strlen(head), cli_out_width(cli),
+		   labels_word);
 	fputc('\n', cli->out);
 }
 

@@ -74,7 +74,8 @@ size_t cli_out_width(const struct cli *cli);
 
 /* Print title and table on `out`; nothing if the table has no rows. On a
  * terminal the table is narrowed (table_narrow()), and the columns that are
- * left out are named below it; droppable NULL: it is printed as wide as it is.
+ * left out are named below it; droppable NULL: nothing is cut or left out, and
+ * only the last column is folded.
  */
 int cli_print_table(struct cli *cli, const char *title, struct table *table,
 		    const char *const *droppable, struct error *err);

@@ -14,6 +14,7 @@
 #define CELL_MAX 1000 /* bytes in a cell */
 #define GAP 2         /* between columns of a terminal */
 #define TEXT_MIN 8    /* smallest width of a text that is shortened */
+#define FOLD_MIN 20   /* smallest width of one that is folded */
 #define DOTS ".."     /* shown in place of what is cut off */
 
 void table_clear(struct table *table)
@@ -187,20 +188,20 @@ const char *table_left_out(const struct table *table, char *text, size_t size)
 	return text;
 }
 
-static void table_print_cell(FILE *out, const char *text, size_t width,
-			     bool right, bool last, enum colour colour,
-			     bool colours)
+static size_t table_next_word(const char *text)
 {
-	int pad = (int)(width - utf8_width(text));
+	return strcspn(text, " ");
+}
 
-	if (right)
-		fprintf(out, "%*s", pad, "");
-	fprintf(out, "%s%s%s", colour_begin(colour, colours), text,
-		colour_end(colour, colours));
-	if (last)
-		fputc('\n', out);
+static void table_print_cell(FILE *out, const char *text, size_t begin,
+			     size_t fold, enum colour colour, bool colours)
+{
+	fputs(colour_begin(colour, colours), out);
+	if (begin + FOLD_MIN <= fold && begin + utf8_width(text) > fold)
+		fold_words(out, text, begin, fold, table_next_word);
 	else
-		fprintf(out, "%*s", right ? GAP : pad + GAP, "");
+		fputs(text, out);
+	fputs(colour_end(colour, colours), out);
 }
 
 /* The last column of the row that is not empty, so that no line ends in blanks.
@@ -221,7 +222,7 @@ static size_t last_column(const struct table *table, size_t row)
 static void table_print_line(const struct table *table, size_t row,
 			     const size_t *widths, FILE *out, bool colours)
 {
-	size_t last = last_column(table, row);
+	size_t last = last_column(table, row), begin = 0;
 	char clean[CELL_MAX];
 
 	for (size_t i = 0; i <= last; i++) {
@@ -232,14 +233,22 @@ static void table_print_line(const struct table *table, size_t row,
 				: &table->cells[row * table_count_columns(
 							      table) +
 						i];
+		int pad;
 
 		if (column_left_out(table, i))
 			continue;
 		shown(table, i, cell ? cell->text : column->title, clean);
-		table_print_cell(out, clean, widths[i], column->right,
-				 i == last, cell ? cell->colour : BOLD,
-				 colours);
+		pad = (int)(widths[i] - utf8_width(clean));
+		fprintf(out, "%*s", column->right ? pad : 0, "");
+		table_print_cell(out, clean, begin,
+				 i == last && !column->right ? table->fold : 0,
+				 cell ? cell->colour : BOLD, colours);
+		if (i < last)
+			fprintf(out, "%*s", (column->right ? 0 : pad) + GAP,
+				"");
+		begin += widths[i] + GAP;
 	}
+	fputc('\n', out);
 }
 
 int table_print(const struct table *table, FILE *out, bool colours,

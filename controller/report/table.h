@@ -20,6 +20,8 @@ struct column {
 /* { .columns = columns } is an empty table. The columns are borrowed. */
 struct table {
 	const struct column *columns;
+	size_t fold; /* columns of a terminal, at which the last text of a line
+		      * goes on below itself; 0: it does not */
 	/* Private: */
 	struct table_cell {
 		char *text;

@@ -45,6 +45,28 @@ static const char *const sequences[] = {
 	[BOLD] = "\033[1m",
 };
 
+void fold_words(FILE *out, const char *text, size_t begin, size_t width,
+		size_t (*next)(const char *text))
+{
+	size_t used = begin, columns, size;
+	char word[1000], clean[2000];
+	const char *gap = "";
+
+	for (; *text; text += size + strspn(text + size, " ")) {
+		size = next(text);
+		snprintf(word, sizeof(word), "%.*s", (int)size, text);
+		columns = utf8_width(escape(word, clean, sizeof(clean)));
+		if (width && *gap && used + 1 + columns > width) {
+			fprintf(out, "\n%*s", (int)begin, "");
+			used = begin;
+			gap = "";
+		}
+		fprintf(out, "%s%s", gap, clean);
+		used += strlen(gap) + columns;
+		gap = " ";
+	}
+}
+
 const char *colour_begin(enum colour colour, bool on)
 {
 	return on ? sequences[colour] : "";

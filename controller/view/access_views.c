@@ -70,23 +70,23 @@ const struct view view_keys = {
 
 static const struct view_column token_columns[] = {
 	{ "TOKEN", NULL, false, 0 }, { "ROLE", NULL, false, 0 },
-	{ "FOR", NULL, false, 0 }, { "FROM", NULL, false, 0 },
+	{ "FOR", NULL, false, 0 }, { "FROM", NULL, false, 2 },
 	{ "USES", NULL, true, 0 }, { "UNTIL", NULL, false, 0 },
-	{ "BY", NULL, false, 0 }, { NULL, NULL, false, 0 },
+	{ "BY", NULL, false, 1 }, { NULL, NULL, false, 0 },
 };
 const struct view view_tokens = {
 	"tokens", sizeof(struct token_info), token_columns, token_put,
-	"no tokens", false
+	"no tokens", true
 };
 
 static const struct view_column audit_columns[] = {
 	{ "SEQ", NULL, true, 0 }, { "TIME", NULL, false, 0 },
-	{ "WHO", NULL, false, 0 }, { "FROM", NULL, false, 0 },
-	{ "ACT", NULL, false, 0 }, { "REQUEST", NULL, false, 0 },
+	{ "WHO", NULL, false, 0 }, { "FROM", NULL, false, 1 },
+	{ "ACT", NULL, false, 0 }, { "REQUEST", NULL, false, 2 },
 	{ "OUTCOME", NULL, false, 0 }, { NULL, NULL, false, 0 },
 };
 const struct view view_audit = {
 	"audit", sizeof(struct audit_info), audit_columns, audit_put,
-	"the audit log is empty", false
+	"the audit log is empty", true
 };
 /* clang-format on */

@@ -284,13 +284,25 @@ for width in 40 80 250; do
 		>"$BED/table"
 	ok "((\$(wc -L <\$BED/table) <= $width && \$(wc -l <\$BED/table) > 8))" \
 		"show job: so do those of its tables" || diag "$(<"$BED/table")"
-	for command in sweeps nodes "user list" \
+	for command in sweeps nodes "user list" "image list" \
 		"plan $BED/host/reasons.yaml"; do
 		at_width $width regatta "$command"
 		sed '/^(a wider/d; /^reasons:/,$d' "$BED/out" >"$BED/table"
 		ok "((\$(wc -L <\$BED/table) <= $width && \$(wc -l <\$BED/table) > 1))" \
 			"$command: so does its table" || diag "$(<"$BED/out")"
 	done
+done
+at_width 80 regatta audit
+ok '(($(grep -v "^(a wider" "$BED/out" | wc -L) <= 80))' "80 columns hold an audit" ||
+	diag "$(<"$BED/out")"
+like "$(<"$BED/out")" "operator.*retry.*refused: .*wider terminal shows FROM, REQUEST" \
+	"with who, what and its outcome"
+for command in vendors "vendors probe"; do
+	at_width 80 regatta "$command"
+	ok "((\$(wc -L <\$BED/out) <= 80))" "$command: a long last text folds" ||
+		diag "$(<"$BED/out")"
+	is "$(tr -s ' \n' '\n' <"$BED/out")" "$(regatta $command | tr -s ' \n' '\n')" \
+		"and no word of it is lost"
 done
 at_width 250 regatta jobs --sweep "$reasons"
 ok "finds -F -- '$error_text' <\$BED/out" "a wide terminal shows a reason to its end"

@@ -42,6 +42,41 @@ static void test_terminal(void)
 	free(text);
 }
 
+/* Nothing of a reason is lost, and a path is in one piece. */
+static void test_fold(void)
+{
+	static const struct column pairs[] = { { "NAME", false },
+					       { "REASON", false },
+					       { NULL, false } };
+	owned(table_clear) struct table table = { .columns = pairs,
+						  .fold = 30 };
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	table_text(&table, "abcdef");
+	table_text(&table, "no such program in /usr/local/libexec/vendor/bin, "
+			   "nor elsewhere");
+	table_text(&table, "b");
+	table_text(&table, "short");
+	table_print(&table, out, false, NULL);
+	table.fold = 20;
+	table_print(&table, out, false, NULL);
+	fclose(out);
+	is(text,
+	   "NAME    REASON\n"
+	   "abcdef  no such program in\n"
+	   "        /usr/local/libexec/vendor/bin,\n"
+	   "        nor elsewhere\n"
+	   "b       short\n"
+	   "NAME    REASON\n"
+	   "abcdef  no such program in /usr/local/libexec/vendor/bin, "
+	   "nor elsewhere\n"
+	   "b       short\n",
+	   "a long last text goes on below itself, where there is room");
+	free(text);
+}
+
 static void test_markup(void)
 {
 	owned(table_clear) struct table table = sample();
@@ -225,6 +260,7 @@ int main(void)
 	test_sentences();
 	test_narrow();
 	test_terminal();
+	test_fold();
 	test_markup();
 	return tap_done();
 }

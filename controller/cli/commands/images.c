@@ -248,13 +248,13 @@ static void image_put(struct view_row *row, const void *of)
 
 static const struct view_column list_columns[] = {
 	{ "IMAGE", NULL, false, 0 },   { "ID", NULL, false, 0 },
-	{ "SIZE", NULL, true, 0 },     { "NODES", NULL, false, 0 },
-	{ "BROUGHT", NULL, false, 0 }, { "LAST USED", NULL, false, 0 },
+	{ "SIZE", NULL, true, 0 },     { "NODES", NULL, false, 3 },
+	{ "BROUGHT", NULL, false, 1 }, { "LAST USED", NULL, false, 2 },
 	{ "USE", NULL, false, 0 },     { NULL, NULL, false, 0 },
 };
 static const struct view list_view = { "images",     sizeof(struct image_row),
 				       list_columns, image_put,
-				       "no images",  false };
+				       "no images",  true };
 
 /* Print the errors of nodes, then the rows of all others. */
 static int show_images(struct image_view *view, const struct view *how,
@@ -454,13 +454,13 @@ static void gc_put(struct view_row *row, const void *of)
 
 static const struct view_column gc_columns[] = {
 	{ "NODE", NULL, false, 0 },      { "IMAGE", NULL, false, 0 },
-	{ "ID", NULL, false, 0 },        { "SIZE", NULL, true, 0 },
-	{ "LAST USED", NULL, false, 0 }, { "RESULT", NULL, false, 0 },
+	{ "ID", NULL, false, 1 },        { "SIZE", NULL, true, 0 },
+	{ "LAST USED", NULL, false, 2 }, { "RESULT", NULL, false, 0 },
 	{ NULL, NULL, false, 0 },
 };
 static const struct view gc_view = {
 	"images", sizeof(struct image_row),         gc_columns,
-	gc_put,   "no images that Regatta brought", false
+	gc_put,   "no images that Regatta brought", true
 };
 
 /* Add the rows of all nodes, and print a message about each node. */

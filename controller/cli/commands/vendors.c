@@ -384,8 +384,6 @@ static int probing_add(struct probing *probing, const struct profile *profile,
 static int probing_print(struct probing *probing, struct cli *cli,
 			 struct error *err)
 {
-	bool colour = cli_out_colour(cli);
-
 	if (cli_format(cli, "json"))
 		return cli_print_list(cli, "vendors", take(probing->vendors),
 				      err);
@@ -398,11 +396,11 @@ static int probing_print(struct probing *probing, struct cli *cli,
 		      "node.\n\n",
 		      cli->out);
 	} else {
-		if (table_print(&probing->devices, cli->out, colour, err) < 0)
+		if (cli_print_table(cli, "", &probing->devices, NULL, err) < 0)
 			return -1;
 		fputc('\n', cli->out);
 	}
-	return table_print(&probing->missing, cli->out, colour, err);
+	return cli_print_table(cli, "", &probing->missing, NULL, err);
 }
 
 static int probe_vendors(struct cli *cli, struct error *err)
