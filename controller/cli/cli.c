@@ -4,6 +4,7 @@
 
 #include "controller/catalog/catalog.h"
 #include "controller/report/labels.h"
+#include "protocol/base/file.h"
 #include "protocol/base/printable_json.h"
 #include "protocol/base/utf8.h"
 
@@ -12,6 +13,7 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 static void say_notice(void *arg, const char *text)
 {
@@ -59,6 +61,18 @@ struct catalog *cli_catalog(struct cli *cli, struct error *err)
 
 	return cli_images(cli, images, err) < 0 ? NULL
 						: catalog_load(images, err);
+}
+
+int cli_check_output(const char *path, bool replace, struct error *err)
+{
+	if (file_check_replaced(path, err) < 0)
+		return -1;
+	return replace || access(path, F_OK) < 0
+		       ? 0
+		       : error_set(err, EEXIST,
+				   "%s exists; name another file, or replace "
+				   "it with --replace",
+				   path);
 }
 
 bool cli_format(const struct cli *cli, const char *word)

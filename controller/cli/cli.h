@@ -42,6 +42,9 @@ int cli_images(const struct cli *cli, char path[PATH_MAX], struct error *err);
 struct catalog;
 struct catalog *cli_catalog(struct cli *cli, struct error *err);
 
+/* May a command write this file? One that exists only with --replace. */
+int cli_check_output(const char *path, bool replace, struct error *err);
+
 /* Is --format `word`? The default is the first of the command's formats. */
 bool cli_format(const struct cli *cli, const char *word);
 

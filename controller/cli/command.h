@@ -93,6 +93,9 @@ COMMANDS(COMMAND_DECLARE)
 	{ OPTION(options, "images", 0, OPTION_TEXT, images, "DIR"), \
 	  .help = "folder of models, frameworks and vendors (REGATTA_IMAGES)" }
 
+#define OPTION_REPLACE(in, which) /* cli_check_output() */ \
+	{ OPTION(in, "replace", 0, OPTION_FLAG, replace, NULL), .help = which }
+
 #define OPTION_REGISTRY_AUTH(which) \
 	{ OPTION(options, "registry-auth", 0, OPTION_TEXT, registry_auth, \
 		 "FILE"), \

@@ -27,6 +27,10 @@ is "$(tar tzf "$BED/b.tar.gz" | head -2 | tr '\n' ' ')" \
 	"regatta-backup regatta.db " "it is a tar file"
 ok '! tar xzOf "$BED/b.tar.gz" | finds -aF "$(sed -n "s/^secret: //p" \
 	"$CLUSTER/controller.key")"' "the controller's key is not in it"
+run regatta backup "$BED/b.tar.gz"
+like "$rc $err" "^2 .*b.tar.gz exists; .*--replace" "one that exists stays"
+run regatta backup "$BED/b.tar.gz" --replace
+is $rc 0 "unless it is asked for"
 ok '[[ ! -e $CLUSTER/controller/backup.tar.gz* ]]' \
 	"nothing of it is left in the state folder"
 like "$(regatta audit --tail 1)" "backup .*done" "it is in the audit log"

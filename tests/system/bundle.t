@@ -52,6 +52,9 @@ ok '[[ ! -e sweep-1.tar.zst && ! -e sweep-1.tar.zst.part ]]' "and nothing is lef
 run regatta bundle --state first -o nightly.tar.zst
 is $rc 0 "a bundle is written"
 signer=${err##*signer: }
+run regatta bundle --state first -o nightly.tar.zst
+like "$rc $err" '^2 .*nightly.tar.zst exists; .*--replace' \
+	"another one does not replace it"
 mkdir in && zstd -dqc nightly.tar.zst | tar -C in -x
 ok 'cmp in/logs/1/1/rank-0 first/controller/logs/1/1/rank-0.log' \
 	"the log in it is that of the job"

@@ -105,6 +105,9 @@ cli image save test/second:1 "$BED/back.tar.gz" 2>"$BED/words"
 is $? 0 "an image is saved from the node that has it"
 gzip -d <"$BED/back.tar.gz" | dk e3 load >/dev/null
 ok 'has 3 test/second:1 $second' "and is whole"
+cli image save test/first:1 "$BED/back.tar.gz" 2>"$BED/words"
+like "$? $(<"$BED/words")" '2 .*back.tar.gz exists; .*--replace' \
+	"a file that exists stays"
 cli image save test/none:1 "$BED/none.tar" 2>"$BED/words"
 is $? 1 "one that no node has is not saved"
 cli image save test/second:1 "$BED/nowhere/x.tar" 2>"$BED/words"

@@ -15,6 +15,11 @@
 
 #define POLL_NS 50000000
 
+struct backup_options {
+	struct options common;
+	bool replace;
+};
+
 struct receiving {
 	struct client *client;
 	struct message_backup message;
@@ -79,11 +84,12 @@ static int backup_file_receive(struct cli *cli, const char *part,
 
 static int backup_command(struct cli *cli, struct error *err)
 {
+	const struct backup_options *given = cli->given;
 	const char *file = cli->args[0];
 	char part[PATH_MAX];
 	uint64_t bytes = 0;
 
-	if (file_check_replaced(file, err) < 0 ||
+	if (cli_check_output(file, given->replace, err) < 0 ||
 	    file_path(part, err, "%s.part", file) < 0)
 		return -1;
 	if (backup_file_receive(cli, part, &bytes, err) < 0) {
@@ -100,12 +106,19 @@ static int backup_command(struct cli *cli, struct error *err)
 }
 
 /* clang-format off */
+static const struct option_rule rules[] = {
+	OPTION_REPLACE(backup_options, "replace the file if it exists"),
+	{ 0 },
+};
+
 const struct command command_backup = {
 	.name = "backup",
 	.args = "FILE",
 	.min_args = 1,
 	.max_args = 1,
 	.connects = true,
+	.rules = rules,
+	.options_size = sizeof(struct backup_options),
 	.summary = "save the state of the controller to a file",
 	.help =
 		"Saves a consistent snapshot of sweeps, jobs, results, logs, "

@@ -32,6 +32,7 @@ struct bundle_options {
 	struct options common;
 	const char *output;
 	bool files;
+	bool replace;
 };
 
 struct bundle_writer {
@@ -417,7 +418,7 @@ static int bundle_command(struct cli *cli, struct error *err)
 	if (file_path(path, err, "%s", output ? output : "") < 0 ||
 	    (!output && file_path(path, err, "sweep-%llu.tar.zst",
 				  (unsigned long long)sweep) < 0) ||
-	    file_check_replaced(path, err) < 0 ||
+	    cli_check_output(path, given->replace, err) < 0 ||
 	    file_path(part, err, "%s.part", path) < 0 ||
 	    string_set(&writer.manifest.regatta, REGATTA_VERSION, err) < 0)
 		return -1;
@@ -443,6 +444,7 @@ static const struct option_rule rules[] = {
 	  .help = "the file (sweep-N.tar.zst)" },
 	{ OPTION(bundle_options, "files", 0, OPTION_FLAG, files, NULL),
 	  .help = "with the collected files of its jobs" },
+	OPTION_REPLACE(bundle_options, "replace the file if it exists"),
 	OPTION_STATE,
 	{ 0 },
 };

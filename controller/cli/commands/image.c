@@ -174,12 +174,12 @@ static int fetch_saved(struct image_view *view, const char *hash,
 }
 
 /* Check that the file can be written, before a node packs gigabytes. */
-static int check_target(const char *name, struct error *err)
+static int check_target(const char *name, bool replace, struct error *err)
 {
 	char folder[PATH_MAX];
 	const char *slash = strrchr(name, '/');
 
-	if (file_check_replaced(name, err) < 0 ||
+	if (cli_check_output(name, replace, err) < 0 ||
 	    file_path(folder, err, "%.*s", slash ? (int)(slash - name) + 1 : 1,
 		      slash ? name : ".") < 0)
 		return -1;
@@ -198,7 +198,7 @@ static int image_save_file(struct cli *cli, struct error *err)
 	struct image_spec spec = { .kind = IMAGE_SAVE, .image = cli->args[1] };
 	const struct image_operation_info *image;
 
-	if (check_target(cli->args[2], err) < 0 ||
+	if (check_target(cli->args[2], given->replace, err) < 0 ||
 	    image_view_init(&view, cli, given->nodes, err) < 0 ||
 	    image_view_connect(&view, err) < 0)
 		return -1;
@@ -244,7 +244,7 @@ static const struct subcommand subcommands[] = {
 	  images_gc },
 	{ "load", "FILE", 1, 1, "replace",
 	  "copy the images in a file to the nodes", image_load_file },
-	{ "save", "IMAGE FILE", 2, 2, NULL, "write an image of a node to a file",
+	{ "save", "IMAGE FILE", 2, 2, "replace", "write an image of a node to a file",
 	  image_save_file },
 	{ 0 },
 };
@@ -269,9 +269,8 @@ static const struct option_rule rules[] = {
 		  "20%" },
 	{ OPTION(image_options, "dry-run", 0, OPTION_FLAG, dry_run, NULL),
 	  .help = "gc: show what would be removed, without removing it" },
-	{ OPTION(image_options, "replace", 0, OPTION_FLAG, replace, NULL),
-	  .help = "load: also move names from images that Regatta did not "
-		  "bring" },
+	OPTION_REPLACE(image_options, "load: also move names from images that "
+		  "Regatta did not bring; save: replace the file if it exists"),
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
 };
