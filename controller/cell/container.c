@@ -5,6 +5,7 @@
 #include "controller/cell/interpolate.h"
 #include "controller/cell/workspace.h"
 #include "protocol/blob/pattern.h"
+#include "protocol/registry/reference.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -591,6 +592,8 @@ static int container_read_image(const struct cell_texts *texts,
 	struct container_spec *container = &cell->spec.container;
 	const struct value *image = texts->values[KEY_IMAGE];
 	const struct value *build = texts->values[KEY_BUILD];
+	struct reference parts;
+	struct error why;
 
 	if (!image && !build)
 		return value_error(texts->cells->root, err,
@@ -609,13 +612,9 @@ static int container_read_image(const struct cell_texts *texts,
 	if (cell_text_copy(texts, image, key_rules[KEY_IMAGE].max,
 			   &container->image, err) < 0)
 		return -1;
-	if (strpbrk(container->image, " \t\r\n") || !*container->image)
-		return value_error(image, err,
-				   "\"%.60s\" is not valid here; expected an "
-				   "image reference, name:tag or "
-				   "name@sha256:...",
-				   container->image);
-	return 0;
+	return reference_parse(container->image, &parts, &why) < 0
+		       ? value_error(image, err, "%s", why.text)
+		       : 0;
 }
 
 int container_read(struct cells *cells, const struct value *const *values,

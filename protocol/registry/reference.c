@@ -33,6 +33,13 @@ static int tag_valid(const char *text)
 	       *text != '-';
 }
 
+/* Is what stands in front of the first '/' meant as a registry? */
+static bool reference_is_place(const char *text, size_t size)
+{
+	return memchr(text, '.', size) || memchr(text, ':', size) ||
+	       (size == 9 && !strncmp(text, "localhost", 9));
+}
+
 /* HOST[:PORT] in front of the first '/'. */
 static int registry_valid(const char *text, size_t size)
 {
@@ -49,9 +56,17 @@ static int registry_valid(const char *text, size_t size)
 
 static int component_valid(const char *text, size_t size)
 {
-	if (!size || strspn(text, LOWER "._-") < size)
-		return 0;
-	return strchr(LOWER, text[0]) && strchr(LOWER, text[size - 1]);
+	size_t at = strspn(text, LOWER), run, letters;
+
+	while (at && at < size) {
+		run = strspn(text + at, "._-");
+		letters = strspn(text + at + run, LOWER);
+		if (!letters || (run != 1 && strspn(text + at, "-") < run &&
+				 !(run == 2 && !strncmp(text + at, "__", 2))))
+			return 0;
+		at += run + letters;
+	}
+	return at && at == size;
 }
 
 static int name_check(const char *whole, const char *name, struct error *err)
@@ -62,8 +77,9 @@ static int name_check(const char *whole, const char *name, struct error *err)
 	while (1) {
 		slash = strchr(at, '/');
 		size = slash ? (size_t)(slash - at) : strlen(at);
-		if (!(at == name && slash && registry_valid(at, size)) &&
-		    !component_valid(at, size))
+		if (!(at == name && slash && reference_is_place(at, size)
+			      ? registry_valid(at, size)
+			      : component_valid(at, size)))
 			break;
 		if (!slash)
 			return 0;
@@ -75,7 +91,9 @@ static int name_check(const char *whole, const char *name, struct error *err)
 	    strcspn(at, UPPER) < size)
 		return reference_refuse(whole, "capital letters in the name",
 					err);
-	return reference_refuse(whole, "the name contains invalid characters",
+	return reference_refuse(whole,
+				"a name has a-z and 0-9, and . _ - / between "
+				"them",
 				err);
 }
 
@@ -110,7 +128,10 @@ int reference_parse(const char *text, struct reference *reference,
 	if (colon) {
 		*colon = 0;
 		if (!tag_valid(colon + 1))
-			return reference_refuse(text, "no tag after the colon",
+			return reference_refuse(text,
+						"no tag of a-z, A-Z, 0-9, . _ "
+						"- after the "
+						"colon",
 						err);
 		memcpy(parts.tag, colon + 1, strlen(colon + 1));
 	}
@@ -124,9 +145,7 @@ void reference_place(const struct reference *reference, char *host, char *path)
 {
 	const char *name = reference->name;
 	size_t first = strcspn(name, "/");
-	bool named = name[first] &&
-		     (memchr(name, '.', first) || memchr(name, ':', first) ||
-		      (first == 9 && !strncmp(name, "localhost", 9)));
+	bool named = name[first] && reference_is_place(name, first);
 
 	snprintf(host, REFERENCE_HOST_MAX + 1, "%.*s",
 		 named ? (int)first : (int)strlen(HUB), named ? name : HUB);

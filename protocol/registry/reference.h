@@ -1,7 +1,8 @@
 /* reference.h - splits an image reference, name[:tag][@digest], into its parts.
  *
- * Pure. name: components of [a-z0-9] with single or double '.', '_', '-' runs
- * inside, separated by '/'; the first may be a registry, HOST[:PORT]. tag:
+ * Pure. name: components of [a-z0-9] with '.', '_', '__' or '-'s between
+ * them, separated by '/'; the first may be a registry, HOST[:PORT], which has a
+ * '.' or ':' or is localhost. tag:
  * [A-Za-z0-9_][A-Za-z0-9_.-]*, at most 128 bytes. digest: sha256:<64 hex>. At
  * most REFERENCE_MAX bytes in all. An image id, sha256:<64 hex>, is a
  * reference too, without name and tag.

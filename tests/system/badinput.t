@@ -47,6 +47,28 @@ refused "image" "no image" <<'END'
 sweep: bad
 command: [/tool]
 END
+while IFS='|' read -r image why; do
+	refused "bad.yaml:2: image: .*$why.*; expected name\[:tag\]\[@sha256:" \
+		"the image $image" <<-END
+		sweep: bad
+		image: "$image"
+		command: [/tool]
+	END
+done <<'END'
+Lab/train:1|capital letters in the name
+lab/my train:1|a name has a-z and 0-9
+lab/train:1:2|a name has a-z and 0-9
+lab/train:|no tag of a-z
+https://registry.example/train|a name has a-z and 0-9
+lab/train@sha256:12|no SHA-256 digest after the @
+END
+refused "bad.yaml:4: image: .*lab/train:a b.*no tag of a-z" \
+	"an image of one cell" <<'END'
+sweep: bad
+command: [/tool]
+matrix: {tag: [1, "a b"]}
+image: "lab/train:${tag}"
+END
 refused "bad.yaml:2: .*framework.*nobody" "an unknown framework" <<'END'
 sweep: bad
 framework: nobody

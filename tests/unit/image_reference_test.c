@@ -14,16 +14,17 @@ static void references(void)
 				     "0123456789abcdef0123456789abcdef";
 	static const char *const good[][4] = {
 		{ "busybox", "busybox", "", "" },
-		{ "a/b_c.d--e:T.1-x_", "a/b_c.d--e", "T.1-x_", "" },
+		{ "a/b__c.d--e:T.1-x_", "a/b__c.d--e", "T.1-x_", "" },
 		{ "localhost:5000/x", "localhost:5000/x", "", "" },
 		{ "Registry.Example:5000/x:1", "Registry.Example:5000/x", "1",
 		  "" },
 		{ digest, "", "", digest },
 	};
 	static const char *const bad[] = {
-		"",     ":t",     "@",    "a:",   "a@sha256:12", "A",
-		"a/B",  "a//b",   "/a",   "a/",   "a b",         "a:t:u",
-		"../x", "a/../b", "a:-t", "-a/b", "a?x",         "a:5000000/b",
+		"",     ":t",     "@",    "a:",    "a@sha256:12", "A",
+		"a/B",  "a//b",   "/a",   "a/",    "a b",         "a:t:u",
+		"../x", "a/../b", "a:-t", "-a/b",  "a?x",         "a:5000000/b",
+		"A/b",  "a..b",   "a._b", "a___b", "ab-/c",       "A.b/C",
 	};
 	struct reference parts;
 	struct error err;
@@ -50,7 +51,7 @@ static void references(void)
 
 int main(void)
 {
-	tap_begin(10);
+	tap_begin(16);
 	references();
 	return tap_done();
 }

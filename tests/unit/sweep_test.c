@@ -527,7 +527,7 @@ static const struct {
 	{ "a list in env", "sweep: s\nimage: i\nenv: {A: [c]}\n",
 	  "f:3: env.A: a list of 1 entry is not valid here; expected a single value" },
 	{ "an image with a blank", "sweep: s\nimage: a b\n",
-	  "f:2: image: \"a b\" is not valid here; expected an image reference, name:tag or name@sha256:..." },
+	  "f:2: image: image reference \"a b\": a name has a-z and 0-9, and . _ - / between them; expected name[:tag][@sha256:64 hex digits]" },
 	{ "a build outside", "sweep: s\nbuild: ../x\n",
 	  "f:2: build: \"../x\" is not valid here; expected a folder below the images folder" },
 	{ "a matrix that is a list", "sweep: s\nimage: i\nmatrix: [a]\n",
