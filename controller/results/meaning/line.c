@@ -107,8 +107,8 @@ static void pick_set(struct line_pick *pick, const struct notation_item *item,
 	pick->text_size = item->size;
 }
 
-/* Keep the value with the surest name, of equal ones the first; NULL: there is
- * a surer one.
+/* Keep the value with the surest name, of equal ones the first that has a
+ * total, or the first; NULL: there is a surer one.
  */
 static struct line_pick *line_put(struct line_reading *line,
 				  enum line_value value,
@@ -117,7 +117,9 @@ static struct line_pick *line_put(struct line_reading *line,
 {
 	struct line_pick *pick = &line->picks[value];
 
-	if (pick->has && rank >= pick->rank)
+	if (pick->has && (rank > pick->rank ||
+			  (rank == pick->rank &&
+			   (isfinite(pick->total) || !isfinite(item->total)))))
 		return NULL;
 	pick_set(pick, item, number);
 	pick->rank = rank;

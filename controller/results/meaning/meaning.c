@@ -27,8 +27,10 @@ struct meaning {
 	/* The step that a line of its own names. */
 	uint64_t below_step;
 	double below_clock;
-	unsigned below;         /* lines that still may belong to it */
-	bool below_other;       /* its part that is of an evaluation */
+	unsigned below;   /* lines that still may belong to it */
+	bool below_other; /* its part that is of an evaluation */
+	bool below_whole; /* it was the last one of its total */
+	bool above; /* values stand above the line that names their step */
 	struct line_pick epoch; /* that a line of its own names */
 	bool headed; /* what follows stands below the title of an evaluation */
 	unsigned members; /* lines that may follow of an open dict; 0: none */
@@ -380,6 +382,11 @@ static void keep_context(struct meaning *meaning)
 			meaning->below_clock = line_printed(meaning);
 			meaning->below = BELOW;
 			meaning->below_other = false;
+			meaning->below_whole = own->number == own->total;
+			/* The first one comes behind a loss. */
+			meaning->above |=
+				meaning->found.steps == MEANING_STEPS &&
+				meaning->lone.line.picks[LINE_LOSS].has;
 		}
 	} else if (line->picks[LINE_EPOCH].has) {
 		meaning->epoch = line->picks[LINE_EPOCH];
@@ -391,9 +398,9 @@ static bool line_is_below(const struct meaning *meaning)
 {
 	const struct line_reading *line = &meaning->line;
 
-	return meaning->below && !line->picks[LINE_STEP].has &&
-	       !line->picks[LINE_BATCH].has && !line->picks[LINE_EPOCH].has &&
-	       !line->bar &&
+	return meaning->below && !meaning->above &&
+	       !line->picks[LINE_STEP].has && !line->picks[LINE_BATCH].has &&
+	       !line->picks[LINE_EPOCH].has && !line->bar &&
 	       (meaning->below == BELOW || line->numbers == 1 ||
 		*meaning->text == ' ' || *meaning->text == '\t');
 }
@@ -493,6 +500,9 @@ static void end_record(void *arg)
 	if (below && line_has_any(line)) {
 		meaning->rc = deliver_record(meaning, STEPS_NAMED,
 					     meaning->below_step);
+		/* The same step again is of the next epoch. */
+		meaning->found.epochs.last += meaning->below_whole;
+		meaning->below_whole = false;
 		return;
 	}
 	if (!line_measures(line)) {

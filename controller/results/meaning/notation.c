@@ -310,6 +310,16 @@ struct scanner {
 	void *arg;
 };
 
+/* Is it "04/14 11:48:20", of a month and a day? */
+static bool is_day_with_clock(const char *text, size_t size)
+{
+	return size >= 11 && digits_count(text, size) == 2 && text[2] == '/' &&
+	       digits_count(text + 3, size - 3) == 2 && text[5] == ' ' &&
+	       digits_count(text + 6, size - 6) == 2 && text[8] == ':' &&
+	       (*text == '0' || (*text == '1' && text[1] <= '2')) &&
+	       text[3] <= '3';
+}
+
 /* The bytes of a date, a clock, a version or an address that begins the text;
  * 0: it is a plain number, or a ratio.
  */
@@ -332,7 +342,8 @@ static size_t compound_size(const char *text, size_t size)
 	}
 	/* "-1.5" is a number, too. */
 	if (!is_digit_at(text, size, 0) ||
-	    (!marks && slashes < 2 && dots <= slashes + 1))
+	    (!marks && slashes < 2 && dots <= slashes + 1 &&
+	     !is_day_with_clock(text, size)))
 		return 0;
 	/* "Z" behind a time. */
 	while (is_letter_at(text, size, at))
@@ -491,6 +502,31 @@ static const struct notation_gap *scanner_before(struct scanner *scanner)
 	return gap;
 }
 
+/* "epoch/iter: 52/1367" is two numbers. False: it is none. */
+static bool take_both(struct scanner *scanner, const struct notation_item *item)
+{
+	size_t size = item->quantity.name_size, first;
+	const char *slash =
+		isfinite(item->total) ? memchr(item->name, '/', size) : NULL;
+	struct notation_item one = *item, other = *item;
+
+	if (!slash)
+		return false;
+	first = (size_t)(slash - item->name);
+	one.quantity = notation_quantity(scanner->notation, item->name, first);
+	other.quantity = notation_quantity(scanner->notation, slash + 1,
+					   size - first - 1);
+	if (!one.quantity.known || !other.quantity.known ||
+	    one.quantity.role == other.quantity.role)
+		return false;
+	other.name = slash + 1;
+	other.number = item->total;
+	one.total = other.total = NAN;
+	scanner->fn(&one, scanner->arg);
+	scanner->fn(&other, scanner->arg);
+	return true;
+}
+
 /* Deliver the number of n bytes at the scanner. */
 static void scanner_take(struct scanner *scanner, size_t n, double number)
 {
@@ -535,7 +571,8 @@ static void scanner_take(struct scanner *scanner, size_t n, double number)
 		end += more;
 	}
 	item.closes = end < size && text[end] == ']';
-	scanner->fn(&item, scanner->arg);
+	if (!take_both(scanner, &item))
+		scanner->fn(&item, scanner->arg);
 	scanner->at = scanner->gap = end;
 }
 
