@@ -665,44 +665,27 @@ static void refine_failure(struct job *job, const struct reason *reason)
 		job->failure = FAILURE_OOM;
 }
 
-/* The end that a reason is of. False: none is known. */
-static bool reason_end(const struct gang *gang, const struct reason *reason,
-		       struct placed_end *found)
-{
-	size_t count, i = 0;
-	owned_free struct placed_end *list = ends_of(gang, &count);
-
-	while (i < count &&
-	       (!list[i].end->exit_code || list[i].task->rank != reason->task ||
-		(reason->rank != REASON_UNKNOWN &&
-		 !task_launches(list[i].task) &&
-		 list[i].end->rank != reason->rank)))
-		i++;
-	if (i >= count)
-		return false;
-	*found = list[i];
-	return true;
-}
-
-/* The sentence is of the task that was reported first. Where the reason is of
- * another node's rank, it is of that rank.
+/* The sentence is of the task that was reported first. Where a rank of another
+ * node failed before and the reason is of it, it is of that rank.
  */
-static void tell_reason_end(struct job *job, const struct reason *reason)
+static void tell_first_end(struct job *job, const struct reason *reason)
 {
-	struct placed_end end;
+	struct placed_end first;
 	char ended[160], *text;
 	size_t size;
 
 	if (job->failure != FAILURE_EXIT || reason->left ||
-	    !reason_end(job->gang, reason, &end))
+	    !first_failure(job->gang, &first) ||
+	    first.task->rank != reason->task)
 		return;
-	size = strlen(end.node);
-	if (job->text && !strncmp(job->text, end.node, size) &&
+	size = strlen(first.node);
+	if (job->text && !strncmp(job->text, first.node, size) &&
 	    job->text[size] == ':')
 		return;
-	rank_end_sentence(end.end, task_launches(end.task) ? "task" : "rank",
-			  ended, sizeof(ended));
-	if (asprintf(&text, "%s: %s", end.node, ended) >= 0)
+	rank_end_sentence(first.end,
+			  task_launches(first.task) ? "task" : "rank", ended,
+			  sizeof(ended));
+	if (asprintf(&text, "%s: %s", first.node, ended) >= 0)
 		job_set_text(job, text);
 }
 
@@ -711,7 +694,7 @@ static void extend_text(struct job *job, const struct reason *reason)
 {
 	char early[80], *text;
 
-	tell_reason_end(job, reason);
+	tell_first_end(job, reason);
 	job_set_text(job, job_reason_sentence(job->text, reason));
 	if (job->failure == FAILURE_EXIT && job->text &&
 	    rank_ends_early(job->gang, early, sizeof(early)) &&
