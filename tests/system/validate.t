@@ -3,7 +3,7 @@
 # network of its own: a node with little processor time, one that computes something
 # else, a slow link between two good nodes, a node with a slow network.
 #
-# Longer: a throttled node; pairs of nodes, in all rounds
+# Longer: a throttled node, one with a slow disk; pairs of nodes, in all rounds
 #
 # VALIDATE_CLEAN=20 runs as many validations of good nodes (1), VALIDATE_KEEP=1 says
 # what each found.
@@ -118,6 +118,17 @@ processor_limit() # HOST MS
 	(($2 >= 0)) || rmdir "$group/kept"
 }
 
+# Lets containers of a host write so many bytes a second to the disk of our files;
+# 0: any. That limits what they sync themselves.
+disk_limit() # HOST BYTES
+{
+	local group=/sys/fs/cgroup/blkio/regatta-$BED_ID-host$1
+
+	mkdir -p "$group/kept" && echo "$(findmnt -no MAJ:MIN -T "$BED") $2" \
+		>"$group/blkio.throttle.write_bps_device"
+	(($2)) || rmdir "$group/kept"
+}
+
 # A host's wire, and a slow wire of their own between two hosts.
 network_limit() # HOST RATE
 {
@@ -174,23 +185,25 @@ is "$(cli report "$(jq '.sweeps[0]' "$REPORT")" --format json | jq '[.rows[].res
 
 # What is slow shows beside nothing else only: not in a short run, in which good
 # nodes may be suspect, too.
-slow=() bad=(n4) drained=n4
+bad=(n4) drained=n4
 if ((${REGATTA_LONG:-0})); then
-	slow=(3) bad=(n3 n8) drained=n3
+	bad=(n3 n5 n8) drained=n3
+	processor_limit 3 30
+	disk_limit 5 20000000
 fi
-for host in "${slow[@]}"; do
-	processor_limit "$host" 30
-done
 set_file each corpus --measure 100 --steps 20
 validate --drain --accept --nodes-file "$BED/good.txt" --junit "$BED/junit.xml" \
 	--html "$BED/page.html"
 is "$code $(bad_ones)" "1 ${bad[*]}" \
-	"a node that computes something else is bad, and a throttled one"
+	"a node that computes something else is bad, a throttled one, and a slow disk"
+((!${REGATTA_LONG:-0})) ||
+	is "$(jq -rc '[.units[] | select(.name == "n5") | .checks[].test]' "$REPORT")" \
+		'["disk_mib_per_s"]' "the disk is what is slow there"
 is "$(jq -r '.units[] | select(.name == "n'$NODES'") | .checks[] |
 	select(.test == "losses") | .text' "$REPORT")" \
 	"losses differ from those of $((NODES - 1)) of $NODES like it, with one seed: it computes something else" \
 	"a wrong result is told by the majority"
-good="n1 n2 n4 n5 n6 n7"
+good="n1 n2 n4 n6 n7"
 ((${REGATTA_LONG:-0})) || good=$(jq -r '[.units[] | select(.verdict == "good") |
 	.name] | sort | join(" ")' "$REPORT")
 is "$(paste -sd' ' "$BED/good.txt")" "$good" "the good ones are a file"
@@ -200,9 +213,10 @@ is "$(nodes_get '[.[] | select(.drained) | .name] | join(" ")')" $drained \
 	"at most a tenth of all is drained, rounded up"
 is "$(nodes_get '[.[] | select(.labels.accepted) | .name] | join(" ")')" \
 	"$good" "good ones are accepted, bad ones not"
-for host in "${slow[@]}"; do
-	processor_limit "$host" -1
-done
+if ((${REGATTA_LONG:-0})); then
+	processor_limit 3 -1
+	disk_limit 5 0
+fi
 set_file each right --steps 2
 validate --nodes $drained,n1
 is "$(jq -rc '[.units[].name], .notes' "$REPORT" | paste -sd' ')" \
