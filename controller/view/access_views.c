@@ -43,17 +43,17 @@ static void audit_put(struct view_row *row, const void *of)
 {
 	const struct audit_info *audit = of;
 	const char *refusal = audit->refusal ? audit->refusal : "";
-	char *request = cJSON_PrintUnformatted(audit->request);
+	char request[VIEW_TEXT_MAX];
 
 	view_cell(row, NULL, "%llu", (unsigned long long)audit->seq);
 	view_clock(row, audit->time_ms);
 	view_cell(row, NULL, "%s (%s)", audit->who, audit->role);
 	view_text(row, audit->address);
 	view_text(row, audit->act);
+	json_words(audit->request, request, sizeof(request));
 	view_text(row, request);
 	view_cell(row, MARK(.colour = *refusal ? RED : PLAIN), "%s%s",
 		  *refusal ? "refused: " : "done", refusal);
-	cJSON_free(request);
 }
 
 /* clang-format off */

@@ -40,20 +40,17 @@ void differences_clear(struct differences *differences)
 
 static void differences_put(struct table *table, const cJSON *value)
 {
-	char *printed = NULL;
+	char words[SHOWN_BYTES + 1];
 
-	const char *text = cJSON_GetStringValue(value);
-
-	if (text) {
-		table_cell(table, PLAIN, "%.*s", SHOWN_BYTES, text);
-	} else if (!value || cJSON_IsNull(value)) {
+	if (!value) {
 		table_cell(table, FAINT, "-");
+	} else if (cJSON_IsNumber(value)) {
+		/* Rounded, two that differ may look the same. */
+		table_cell(table, PLAIN, "%.15g", value->valuedouble);
 	} else {
-		printed = cJSON_PrintUnformatted(value);
-		table_cell(table, PLAIN, "%.*s", SHOWN_BYTES,
-			   printed ? printed : "");
+		json_words(value, words, sizeof(words));
+		table_text(table, words);
 	}
-	cJSON_free(printed);
 }
 
 static void differences_add(struct table *table, const char *path,
@@ -85,9 +82,12 @@ static void differences_add_members(struct table *table, const char *path,
 static void differences_add(struct table *table, const char *path,
 			    const cJSON *one, const cJSON *other, int depth)
 {
-	bool objects = (!one || cJSON_IsObject(one)) &&
-		       (!other || cJSON_IsObject(other));
+	bool objects;
 
+	one = cJSON_IsNull(one) ? NULL : one;
+	other = cJSON_IsNull(other) ? NULL : other;
+	objects = (!one || cJSON_IsObject(one)) &&
+		  (!other || cJSON_IsObject(other));
 	if (objects && depth < DEPTH_MAX) {
 		differences_add_members(table, path, one, other, true, depth);
 		differences_add_members(table, path, other, one, false, depth);

@@ -146,7 +146,7 @@ static void end_put(struct view_row *row, const void *of)
 	view_clock(row, at);
 	view_text(row, at ? human_time(at - row->at_ms).text : "-");
 	end_number(row, end->exit_code);
-	end_number(row, end->signal);
+	end_number(row, end->signal > 0 ? end->signal : (double)NAN);
 	end_number(row, end->step);
 	view_text(row, end->line);
 }
@@ -170,7 +170,7 @@ static void event_put(struct view_row *row, const void *of)
 	view_clock(row, event->time_ms);
 	view_count(row, event->attempt);
 	view_text(row, event->kind);
-	if (event->data && !cJSON_IsNull(event->data))
+	if (!cJSON_IsNull(event->data))
 		json_words(event->data, text, sizeof(text));
 	view_text(row, text);
 }
@@ -218,12 +218,12 @@ static void file_put(struct view_row *row, const void *of)
 static const struct view_column sweep_columns[] = {
 	{ "SWEEP", "Sweep", true, 0 }, { "NAME", "Name", false, 0 },
 	{ "STATE", "State", false, 0 }, { "JOBS", NULL, true, 3 },
-	{ "SUBMITTED", NULL, true, 2 }, { "BY", "By", false, 1 },
+	{ "SUBMITTED", "Submitted", true, 2 }, { "BY", "By", false, 1 },
 	{ "BY STATE", "Jobs", false, 0 }, { NULL, NULL, false, 0 },
 };
 const struct view view_sweeps = {
 	"sweeps", sizeof(struct sweep_info), sweep_columns, sweep_put,
-	"no sweeps", true
+	"no sweeps; regatta submit SWEEP submits one", true
 };
 
 static const struct view_column job_columns[] = {

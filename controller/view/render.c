@@ -131,42 +131,64 @@ static bool json_is_bytes(const char *name)
 }
 
 /* Digits that nobody measured are noise: 0.1 + 0.2 is 0.3. */
-static void round_numbers(cJSON *item)
+static void number_words(const cJSON *item, char *to, size_t size)
 {
-	char text[32];
+	const char *name = item->string ? item->string : "";
+	double number = item->valuedouble;
 
-	if (cJSON_IsNumber(item) &&
-	    item->valuedouble != trunc(item->valuedouble)) {
-		snprintf(text, sizeof(text), "%.7g", item->valuedouble);
-		item->valuedouble = strtod(text, NULL);
+	if (json_is_time(name))
+		text_append(to, size, "%s", human_clock((int64_t)number).text);
+	else if (json_is_bytes(name) && number >= 0)
+		text_append(to, size, "%s", human_bytes((uint64_t)number).text);
+	else
+		text_append(to, size,
+			    number == trunc(number) ? "%.15g" : "%.7g", number);
+}
+
+/* Among others, a text with blanks or marks is quoted, and a list within
+ * another one has brackets.
+ */
+static void words_append(const cJSON *item, bool among, char *to, size_t size)
+{
+	bool named = cJSON_IsObject(item);
+	bool plain = cJSON_IsString(item) &&
+		     (!among || (*item->valuestring &&
+				 !strpbrk(item->valuestring, " ,=()\"\\\n")));
+	const cJSON *member;
+	char *json;
+
+	if (cJSON_IsNumber(item)) {
+		number_words(item, to, size);
+	} else if (plain) {
+		text_append(to, size, "%s", item->valuestring);
+	} else if (item->child) {
+		text_append(to, size, among ? "(" : "");
+		cJSON_ArrayForEach(member, item) {
+			text_append(to, size, "%s%s%s",
+				    member == item->child ? ""
+				    : named               ? " "
+							  : ", ",
+				    named ? member->string : "",
+				    named ? "=" : "");
+			words_append(member, true, to, size);
+		}
+		text_append(to, size, among ? ")" : "");
+	} else {
+		json = cJSON_IsString(item) || cJSON_IsBool(item)
+			       ? cJSON_PrintUnformatted(item)
+			       : NULL;
+		text_append(to, size, "%s", json ? json : "-");
+		cJSON_free(json);
 	}
-	for (item = item->child; item; item = item->next)
-		round_numbers(item);
 }
 
 void json_words(const cJSON *item, char *to, size_t size)
 {
-	owned(cJSON_Delete) cJSON *rounded = NULL;
-	char *json;
+	char words[4000] = "";
 
-	if (cJSON_IsString(item)) {
-		escape(item->valuestring, to, size);
-	} else if (cJSON_IsNumber(item) && item->string &&
-		   json_is_time(item->string)) {
-		snprintf(to, size, "%s",
-			 human_clock((int64_t)item->valuedouble).text);
-	} else if (cJSON_IsNumber(item) && item->string &&
-		   json_is_bytes(item->string) && item->valuedouble >= 0) {
-		snprintf(to, size, "%s",
-			 human_bytes((uint64_t)item->valuedouble).text);
-	} else {
-		rounded = cJSON_Duplicate(item, true);
-		if (rounded)
-			round_numbers(rounded);
-		json = rounded ? cJSON_PrintUnformatted(rounded) : NULL;
-		escape(json ? json : "?", to, size);
-		cJSON_free(json);
-	}
+	if (item)
+		words_append(item, false, words, sizeof(words));
+	escape(words, to, size);
 }
 
 void sweep_counts(const struct sweep_info *sweep, char *to, size_t size)

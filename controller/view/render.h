@@ -55,8 +55,9 @@ void sweep_counts(const struct sweep_info *sweep, char *to, size_t size);
  */
 bool json_is_time(const char *name);
 
-/* A value in one line, escaped: texts without quotes, times as a clock shows
- * them, large sizes with a unit.
+/* A value in one line, escaped: times as a clock shows them, large sizes with a
+ * unit, lists as "n1, n2" and maps as "rack=a power=\"two feeds\"". What is
+ * empty is "-". item NULL: "".
  */
 void json_words(const cJSON *item, char *to, size_t size);
 

@@ -33,12 +33,27 @@ static void test_escape(void)
 static void test_json_words(void)
 {
 	owned(cJSON_Delete) cJSON *json = cJSON_Parse(
-		"{\"iqr\": 0.89999999999999947, \"list\": [2.5, 17, 1e300]}");
-	char to[100];
+		"{\"iqr\": 0.89999999999999947, \"list\": [2.5, 17, 1e300],"
+		" \"none\": {}, \"null\": null, \"empty\": \"\","
+		" \"shm_bytes\": 1536, \"time_ms\": 0, \"up\": true,"
+		" \"in\": [{\"name\": \"eth0\"}, \"two words\","
+		" \"\\u001b[2J\"]}");
+	char to[200], little[12];
 
 	json_words(json, to, sizeof(to));
-	is(to, "{\"iqr\":0.9,\"list\":[2.5,17,1e+300]}",
-	   "numbers within a value are rounded for people");
+	is(to,
+	   "iqr=0.9 list=(2.5, 17, 1e+300) none=- null=- empty=\"\" "
+	   "shm_bytes=1.5 KiB time_ms=- up=true "
+	   "in=((name=eth0), \"two words\", \\x1b[2J)",
+	   "a value is words for people: rounded, and without braces");
+	json_words(cJSON_GetObjectItem(json, "list"), to, sizeof(to));
+	is(to, "2.5, 17, 1e+300", "a list alone has no brackets");
+	json_words(cJSON_GetObjectItem(json, "none"), to, sizeof(to));
+	is(to, "-", "an empty one is a dash");
+	json_words(NULL, to, sizeof(to));
+	is(to, "", "nothing is nothing");
+	json_words(json, little, sizeof(little));
+	is(little, "iqr=0.9 lis", "a limit is kept");
 }
 
 static void test_numbers(void)

@@ -347,6 +347,8 @@ static int print_answer(struct cli *cli, const struct answer *answer,
 
 	if (!object)
 		return -1;
+	if (!cJSON_IsTrue(row_at(object, "lemon.lemon")))
+		cJSON_DeleteItemFromObjectCaseSensitive(object, "lemon");
 	print_members(cli->out, object, 0, brief ? long_ones : apart);
 	if (brief)
 		job_summary_print(cli, of, object);
