@@ -22,20 +22,22 @@ bool web_reason_rank(const struct reason_info *reason, unsigned *rank)
 	       sscanf(reason->stream, "rank-%9u", rank) == 1;
 }
 
-/* "Rank 3 on n2 failed first: oom" and the line that shows it. */
+/* "Rank 3 on n2 failed first: oom" and the line that shows it. Of a job whose
+ * ranks did not differ, the line alone.
+ */
 static void job_failure_put_reason(struct web_page *page, uint64_t job,
 				   const struct reason_info *reason)
 {
 	unsigned int rank;
 
-	web_html(page, "<p>");
 	if (isfinite(reason->rank))
-		web_html(page, "Rank %.0f", reason->rank);
-	else
-		web_html(page, "A rank");
-	web_html(page, "%s%s failed first%s%s</p>\n",
-		 reason->node ? " on " : "", reason->node,
-		 reason->class ? ": " : ".", reason->class);
+		web_html(page, "<p>Rank %.0f%s", reason->rank,
+			 reason->node ? " on " : "");
+	else if (reason->node)
+		web_html(page, "<p>Node ");
+	if (isfinite(reason->rank) || reason->node)
+		web_html(page, "%s failed first%s%s</p>\n", reason->node,
+			 reason->class ? ": " : ".", reason->class);
 	if (!reason->line)
 		return;
 	web_html(page, "<pre>%s</pre>", reason->line);

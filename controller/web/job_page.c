@@ -232,7 +232,11 @@ static void put_tasks(struct web_page *page, const struct job_info *job,
 
 	web_part(page, "div", " class=\"wide\"", "tasks");
 	web_html(page, "<h2>Nodes</h2>");
-	view_page_begin(&view_tasks, &page->out);
+	if (!count)
+		web_html(page,
+			 "<p class=\"mute\">The job has no nodes yet.</p>");
+	else
+		view_page_begin(&view_tasks, &page->out);
 	for (size_t i = 0; i < count && i < TASKS_SHOWN; i++) {
 		const struct task_info next = {
 			.rank = (uint32_t)i,
@@ -247,7 +251,7 @@ static void put_tasks(struct web_page *page, const struct job_info *job,
 		else
 			put_task(page, &next, 0);
 	}
-	web_html(page, "</table>");
+	web_html(page, count ? "</table>" : "");
 	web_part_end(page, "div");
 }
 
@@ -298,6 +302,8 @@ static void put_output(struct web_page *page, const struct job_info *job)
 	web_html(page, "<h2>Output of rank %u</h2>\n", rank);
 	web_part(page, "pre", " tabindex=\"0\"", "output");
 	if (api_log_read(&request, &reply, NULL) == 0) {
+		if (!reply.length)
+			web_no_output(page, rank, &reply);
 		from = bytes.size > TAIL_BYTES ? bytes.size - TAIL_BYTES : 0;
 		if (told) {
 			bytes.size -= from;
@@ -309,6 +315,23 @@ static void put_output(struct web_page *page, const struct job_info *job)
 	web_html(page, "<p><a href=\"/log/%llu/%u\">Full output</a></p>\n",
 		 (ull)job->job, rank);
 	codec_clear(&reply_log_read_schema, &reply);
+}
+
+/* Is the job before it one of the same sweep? */
+static bool job_page_has_before(struct web_page *page,
+				const struct job_info *job)
+{
+	struct message_query query = { .id = job->sweep,
+				       .after = job->job - 2,
+				       .limit = 1 };
+	struct api_request request = web_request(page, &query);
+	struct reply_jobs reply = { 0 };
+	bool found = job->job > 1 && job->started_ms &&
+		     api_jobs(&request, &reply, NULL) == 0 &&
+		     reply.jobs_count && reply.jobs[0].job == job->job - 1;
+
+	codec_clear(&reply_jobs_schema, &reply);
+	return found;
 }
 
 /* The packages of a job; nothing where they are not known. */
@@ -374,7 +397,7 @@ int web_job_page(struct web_page *page, const uint64_t numbers[WEB_NUMBERS],
 		job_page_put_head(page, &reply.job);
 		if (numbers[1])
 			put_differences(page, &reply.job, numbers[1]);
-		else if (id > 1)
+		else if (job_page_has_before(page, &reply.job))
 			web_html(page,
 				 "<p><a href=\"/job/%llu/%llu\">Differences "
 				 "from job %llu</a></p>\n",

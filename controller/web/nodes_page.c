@@ -72,38 +72,79 @@ static void put_node(struct web_page *page, const struct node_info *info,
 	web_part_end(page, "tr");
 }
 
-/* The list, a slice of nodes at a time. */
+/* The list: nodes are read a slice at a time, then shown by name. */
 struct nodes_view {
-	uint64_t begin, next; /* nodes before the page, and before the slice */
+	uint64_t begin, next;  /* nodes before the page, and before the slice */
+	struct reply_nodes of; /* read so far; room for SHOWN */
+	bool sorted;
+	size_t put; /* rows that are written */
 };
+
+static void nodes_view_free(void *arg)
+{
+	struct nodes_view *view = arg;
+
+	codec_clear(&reply_nodes_schema, &view->of);
+	free(view);
+}
+
+static int nodes_page_compare(const void *a, const void *b)
+{
+	return strverscmp(((const struct node_info *)a)->name,
+			  ((const struct node_info *)b)->name);
+}
+
+/* 1: more nodes are to be read. */
+static int nodes_page_read(struct web_page *page, struct nodes_view *view,
+			   struct error *err)
+{
+	struct message_query query = { .after = view->next,
+				       .limit = page->slice };
+	struct api_request request = web_request(page, &query);
+	struct reply_nodes slice = { 0 };
+	int rc = api_nodes(&request, &slice, err);
+
+	for (size_t i = 0;
+	     i < slice.nodes_count && view->of.nodes_count < SHOWN; i++) {
+		view->of.nodes[view->of.nodes_count++] = slice.nodes[i];
+		slice.nodes[i] = (struct node_info){ 0 };
+		view->next++;
+	}
+	view->of.more = slice.more;
+	codec_clear(&reply_nodes_schema, &slice);
+	if (rc < 0 || (view->of.more && view->of.nodes_count < SHOWN))
+		return rc < 0 ? -1 : 1;
+	if (view->of.nodes_count)
+		qsort(view->of.nodes, view->of.nodes_count,
+		      sizeof(*view->of.nodes), nodes_page_compare);
+	view->sorted = true;
+	return 0;
+}
 
 static int nodes_next(struct web_page *page, void *arg, struct error *err)
 {
 	struct nodes_view *view = arg;
-	struct message_query query = { .after = view->next,
-				       .limit = page->slice };
-	struct api_request request = web_request(page, &query);
-	struct reply_nodes reply = { 0 };
-	int rc = api_nodes(&request, &reply, err);
-	bool more = reply.more;
+	size_t end = view->put + page->slice;
 
-	for (size_t i = 0; rc == 0 && i < reply.nodes_count; i++) {
-		const struct node *node = node_find(page->sources->parts.nodes,
-						    reply.nodes[i].name);
+	if (!view->sorted)
+		return nodes_page_read(page, view, err) < 0 ? -1 : 1;
+	for (; view->put < view->of.nodes_count && view->put < end;
+	     view->put++) {
+		const struct node_info *info = &view->of.nodes[view->put];
+		const struct node *node =
+			node_find(page->sources->parts.nodes, info->name);
 
 		if (node)
-			put_node(page, &reply.nodes[i], node);
+			put_node(page, info, node);
 	}
-	view->next += reply.nodes_count;
-	codec_clear(&reply_nodes_schema, &reply);
-	if (rc < 0)
-		return -1;
-	if (more && view->next - view->begin < SHOWN)
+	if (view->put < view->of.nodes_count)
 		return 1;
 	web_html(page, "</table></div>\n");
 	if (view->next == view->begin)
-		web_html(page, "<p class=\"mute\">No node has joined yet.");
-	if (more)
+		web_html(page, "<p class=\"mute\">No node has joined yet. "
+			       "<code>regatta node token</code> prints a token "
+			       "to join one.");
+	if (view->of.more)
 		web_html(page, "<p><a href=\"/nodes/0/%llu\">More nodes</a>",
 			 (ull)view->next);
 	return 0;
@@ -114,8 +155,8 @@ int web_nodes_page(struct web_page *page, const uint64_t numbers[WEB_NUMBERS],
 {
 	struct nodes_view *view = calloc(1, sizeof(*view));
 
-	page->rest = (struct web_rest){ nodes_next, free, view };
-	if (!view)
+	page->rest = (struct web_rest){ nodes_next, nodes_view_free, view };
+	if (!view || !(view->of.nodes = calloc(SHOWN, sizeof(*view->of.nodes))))
 		return error_nomem(err, "nodes");
 	view->begin = view->next = numbers[1];
 	snprintf(page->title, sizeof(page->title), "Nodes");

@@ -58,7 +58,9 @@ static int sweeps_next(struct web_page *page, void *arg, struct error *err)
 	web_html(page, "</table></div>\n");
 	if (!view->any)
 		web_html(page,
-			 "<p class=\"mute\">No sweep has been submitted yet.");
+			 "<p class=\"mute\">No sweep has been submitted yet. "
+			 "<code>regatta submit SWEEP</code> submits one; "
+			 "regatta-sweep(5) describes the file.");
 	return 0;
 }
 

@@ -248,6 +248,16 @@ like "$out" "held by:
 run curl -sfL -c "$BED/jar" -b "$BED/jar" "$(cli web)"
 run curl -sf -b "$BED/jar" "$web/job/$JOB"
 like "$out" 'In the queue: place 1 of 1' "also on its page"
+like "$out" 'The job has no nodes yet(.|\n)*Rank 0 has printed nothing so far' \
+	"which says what is not there yet"
+is "$(grep -c 'Differences from' <<<"$out")" 0 \
+	"and compares it with no job of another sweep"
+run curl -sf -b "$BED/jar" "$web/sweep/$SWEEP"
+is "$(grep -c 'Stronger colours' <<<"$out")" 0 \
+	"a board without a rate has no word on its colours"
+run curl -sf -b "$BED/jar" "$web/nodes"
+is "$(grep -o '>n[12]<' <<<"$out" | tr '\n' ' ')" ">n1< >n2< " \
+	"the page of nodes has them by name"
 code() { curl -s -o /dev/null -w '%{http_code}' -b "$BED/jar" "$web$1"; }
 is "$(code /log/1/1) $(code /log/1/7)" "200 404" "a rank that is not there has no page"
 run curl -sf -b "$BED/jar" "$web/log/$JOB/0"
@@ -260,10 +270,15 @@ is "$(grep -c $'\e' <<<"$out")" 0 "without a screen"
 
 # Two jobs against each other.
 run cli compare job 1 3
-like "$out" 'WHAT +JOB 1 +JOB 3(.|\n)*rate +40\.?0? sample/p/s.* 10(.|\n)*container.argv +.*"/host/log"' \
+like "$out" 'WHAT +JOB 1 +JOB 3(.|\n)*rate +40\.?0? sample/p/s.* 10(.|\n)*container.argv +.*/host/log' \
 	"what two jobs differ in is told"
 is "$(grep -c 'container.image\|environment.kernel' <<<"$out")" 0 \
 	"and no more"
+is "$(grep -cE ' - +-$' <<<"$out")" 0 "nor what neither has"
+run cli show job 1
+is "$(grep -c '[]{}[]' <<<"$out")" 0 "no answer has braces for a reader to parse"
+like "$out" 'ends:.*
+.*CODE +SIGNAL(.|\n)* 0 +- ' "nor a signal that was none"
 run curl -sf -b "$BED/jar" "$web/job/3/1"
 like "$out" 'Differences from .*container.argv' "also on a page"
 run cli compare job 1 99

@@ -79,6 +79,12 @@ matrix: {a: [1, "<script>alert(1)</script>\"'&"]}
 command: [x, "${a}"]
 env: {PASSWORD: s3cret-word}
 END
+look / >/dev/null
+like "$(<"$BED/body")" 'No sweep has been submitted yet. .*regatta submit SWEEP' \
+	"an empty list says how it is filled"
+look /nodes >/dev/null
+like "$(<"$BED/body")" 'No node has joined yet. .*regatta node token' \
+	"so does that of nodes"
 must submit "$BED/sweep.yaml"
 for path in / "/sweep/$SWEEP" "/sweep/$SWEEP/1" "/sweep/$SWEEP/report" /job/2 \
 	/nodes; do
