@@ -154,7 +154,10 @@ int sweep_describe_id(const struct api *api, uint64_t sweep,
 	if (store_last_sweep(api->store, sweep_row_describe, &describing, err) <
 	    0)
 		return -1;
-	return to->id ? 0 : error_set(err, ENOENT, "no sweeps exist");
+	return to->id ? 0
+		      : error_set(err, ENOENT,
+				  "no sweeps exist; regatta submit SWEEP "
+				  "submits one");
 }
 
 int api_sweep(struct api_request *request, void *reply, struct error *err)

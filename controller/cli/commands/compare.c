@@ -265,9 +265,10 @@ static int sweeps_name_last(struct cli *cli, struct sweeps *sweeps,
 			before = sweep;
 	}
 	if (!before)
-		return error_set(err, EINVAL,
-				 "compare: the last sweep has no earlier one "
-				 "of its name; name two sweeps");
+		return error_set(err, EINVAL, "compare: %s; name two sweeps",
+				 last ? "the last sweep has no earlier one of "
+					"its name"
+				      : "no sweeps exist");
 	snprintf(sweeps->last[0], sizeof(sweeps->last[0]), "%llu",
 		 (unsigned long long)before->id);
 	snprintf(sweeps->last[1], sizeof(sweeps->last[1]), "%llu",

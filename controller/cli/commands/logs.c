@@ -533,8 +533,9 @@ static int tell_none(const struct logs *logs, struct error *err)
 				 (unsigned long long)logs->job,
 				 human_clock(logs->removed_ms).text);
 	if (!logs->wanted[0]) {
-		cli_say(logs->cli, "job %llu has no output",
-			(unsigned long long)logs->job);
+		cli_say(logs->cli, "job %llu has no output%s",
+			(unsigned long long)logs->job,
+			logs->final ? "" : " yet; -f waits for it");
 		return 0;
 	}
 	return error_set(err, ENOENT, "job %llu has no output of %s",
