@@ -412,13 +412,31 @@ static char mark_before(const char *text, size_t at)
 	return at ? text[at - 1] : 0;
 }
 
+/* "loss0.545": the blank between the two is lost. */
+static bool begins_behind_loss(const char *text, size_t size, size_t at)
+{
+	size_t end = at + digits_count(text + at, size - at);
+
+	if (end == at || end >= size || text[end] != '.' || at < 4 ||
+	    strncasecmp(text + at - 4, "loss", 4) != 0 ||
+	    (at > 4 &&
+	     (isalnum((unsigned char)text[at - 5]) || text[at - 5] == '_')))
+		return false;
+	at = end + 1;
+	end = at + digits_count(text + at, size - at);
+	return end > at &&
+	       (end == size || (!isalpha((unsigned char)text[end]) &&
+				!strchr("_./", text[end])));
+}
+
 /* May a number begin here? */
 static bool may_begin(const char *text, size_t size, size_t at)
 {
 	char c = text[at], before = at ? text[at - 1] : ' ';
 
 	if (isalnum((unsigned char)before) || before == '_')
-		return false;
+		return (before | ' ') == 's' &&
+		       begins_behind_loss(text, size, at);
 	if (c >= '0' && c <= '9')
 		return before != '.' || at < 2 || text[at - 2] == ' ';
 	if (c == '.')
