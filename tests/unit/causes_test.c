@@ -71,6 +71,21 @@ static const struct {
 	  "communication", -1, 1,
 	  "RuntimeError: fjord.cpp:9 HCCL function error: hcclPear(&root), error "
 	  "code is 4" },
+	{ "a queue that a fault of its device ends",
+	  ":0:heron.cpp:12: Callback: Queue 0x7f00 aborting with error : "
+	  "HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION: The agent went far. "
+	  "code: 0x29\n",
+	  "hardware", -1, 1,
+	  ":0:heron.cpp:12: Callback: Queue 0x7f00 aborting with error : "
+	  "HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION: The agent went far. "
+	  "code: 0x29" },
+	{ "tasks that do not register",
+	  "Stopping coordination service as cluster registration failed. This "
+	  "may be due to 1) tasks that ended\n\n"
+	  "Original error: DEADLINE_EXCEEDED: Barrier timed out.\n",
+	  "communication", -1, 1,
+	  "Stopping coordination service as cluster registration failed. This "
+	  "may be due to 1) tasks that ended" },
 	{ "a port that is taken",
 	  TRACEBACK "[rank0]: RuntimeError: failed to bind to [::]:2 (errno: 98 "
 	  "- Address already in use).\n",
