@@ -126,6 +126,8 @@ enum exit_code program_exit_code(const struct error *err)
 	switch (err->code) {
 	case ECONNREFUSED:
 	case ECONNRESET:
+	case EHOSTUNREACH:
+	case ENETUNREACH:
 	case ETIMEDOUT:
 	case EACCES:
 	case ENOTCONN:

@@ -80,9 +80,9 @@ int join_token_read(struct join_token *token, const char *text,
 			     length - (size_t)(secret + 1 - text)) ||
 	    zmq_curve_public(got.public, got.secret) < 0)
 		return error_set(err, EINVAL,
-				 "missing token (expected the line printed by "
-				 "'regatta node token' or 'regatta user add': "
-				 "tcp://HOST:PORT,KEY,SECRET)");
+				 "the token is not whole; expected the line "
+				 "that 'regatta node token' or 'regatta user "
+				 "add' prints: tcp://HOST:PORT,KEY,SECRET");
 	memcpy(got.endpoint, text, (size_t)(server - text));
 	*token = got;
 	return 0;
@@ -197,7 +197,8 @@ static int asking_timed_out(sd_event_source *source, uint64_t usec, void *arg)
 
 	asking_end(asking,
 		   error_set(asking->err, ENOTCONN,
-			     "controller not reachable%s%s",
+			     "controller not reachable%s%s; check the address, "
+			     "and that regatta-controller is running there",
 			     asking->why.code ? ": " : "", asking->why.text));
 	return 0;
 }

@@ -46,6 +46,15 @@ like "$rc $err" "no uses left" "the token lets nobody else in"
 ok '! grep -qr "${token##*,}" "$CLUSTER/controller"' \
 	"its secret is nowhere in the controller's state"
 ok '! grep -qr --include="*.log" "${token##*,}" "$BED"' "nor in any log"
+join n3 "${token%,*}"
+like "$rc $err" "^2 .*the token is not whole; expected the line that" \
+	"one that was cut is told from one that is missing"
+join n3 "tcp://host.invalid:7117,${token#*,}"
+like "$rc $err" "^3 .*host.invalid: " "a name that is none is out of reach"
+run regatta-agent join "tcp://127.0.0.1:1,${token#*,}" --name n3 --timeout 1 \
+	--config "$BED/n3/agent.yaml" --no-start
+like "$rc $err" "^3 .*no controller at tcp://127.0.0.1:1; check the address" \
+	"so is a port where nobody listens, with what to look at"
 join n3 "${token%?????}AAAAA"
 like "$rc $err" "^3? ?.*(does not know this token|key)" \
 	"nor does one that nobody made"
