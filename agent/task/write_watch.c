@@ -17,7 +17,10 @@
 #define CALL_MS 600000
 #define SHARE 50 /* pause between two counts, in lengths of the last one */
 #define PAUSE_MIN_MS 2000
+#define PAUSE_REST_MS 10000 /* the longest one, if counts are quick */
 #define PAUSE_MAX_MS 600000
+#define FILL_BYTES (1u << 20) /* that a container may write in a ms */
+#define FILL_FILES 100        /* likewise */
 
 struct write_watch {
 	struct write_watch_config config;
@@ -25,31 +28,58 @@ struct write_watch {
 	struct engine_call *call;
 	struct subprocess *child; /* regatta-init count */
 	struct strings volumes;   /* folders of the engine, as it last said */
-	uint64_t own_bytes;       /* by the last count, as the next */
-	uint64_t nameless_bytes;  /* of the output */
+	uint64_t own_bytes;       /* by the last count, as the next three */
+	uint64_t files;
+	uint64_t nameless_bytes; /* of the output */
+	uint64_t disk_bytes;     /* with its layer */
 	int64_t asked_ms;
 	bool complained; /* that the size of the disk is unknown */
 };
 
 static int write_count(sd_event_source *source, uint64_t usec, void *arg);
 
-static int count_later(struct write_watch *watch, struct error *err)
-{
-	int64_t pause_ms = watch->asked_ms
-				   ? (clock_mono_ms() - watch->asked_ms) * SHARE
-				   : 0;
-
-	if (pause_ms < PAUSE_MIN_MS)
-		pause_ms = PAUSE_MIN_MS;
-	if (pause_ms > PAUSE_MAX_MS)
-		pause_ms = PAUSE_MAX_MS;
-	return loop_timer(watch->config.loop, &watch->counts,
-			  (uint64_t)pause_ms, write_count, watch, err);
-}
-
 static const struct policy *write_rules(const struct write_watch *watch)
 {
 	return node_policy_rules(watch->config.node_policy);
+}
+
+/* How soon a limit can be reached; 0: no limit. */
+static int64_t fill_ms(uint64_t limit, uint64_t used, uint64_t rate)
+{
+	if (!limit)
+		return PAUSE_REST_MS;
+	return used < limit ? (int64_t)((limit - used) / rate) : 0;
+}
+
+static int64_t pause_ms(const struct write_watch *watch)
+{
+	const struct policy *policy = write_rules(watch);
+	int64_t pauses[] = {
+		fill_ms(policy->limits.disk_bytes, watch->disk_bytes,
+			FILL_BYTES),
+		fill_ms(policy->limits.files, watch->files, FILL_FILES),
+		fill_ms(watch->config.output_bytes + WRITE_SLACK_BYTES,
+			watch->nameless_bytes, FILL_BYTES),
+	};
+	int64_t least = watch->asked_ms
+				? (clock_mono_ms() - watch->asked_ms) * SHARE
+				: 0;
+	int64_t pause = PAUSE_REST_MS;
+
+	for (size_t i = 0; i < sizeof(pauses) / sizeof(pauses[0]); i++)
+		if (pauses[i] < pause)
+			pause = pauses[i];
+	if (least < PAUSE_MIN_MS)
+		least = PAUSE_MIN_MS;
+	if (least > PAUSE_MAX_MS)
+		least = PAUSE_MAX_MS;
+	return pause > least ? pause : least;
+}
+
+static int count_later(struct write_watch *watch, struct error *err)
+{
+	return loop_timer(watch->config.loop, &watch->counts,
+			  (uint64_t)pause_ms(watch), write_count, watch, err);
 }
 
 static void disk_judge(struct write_watch *watch, uint64_t bytes)
@@ -58,6 +88,7 @@ static void disk_judge(struct write_watch *watch, uint64_t bytes)
 	uint64_t limit = policy->limits.disk_bytes;
 	char why[200];
 
+	watch->disk_bytes = bytes;
 	if (!limit || bytes <= limit) {
 		count_later(watch, NULL);
 		return;
@@ -111,15 +142,15 @@ static void write_counted(void *arg, const struct error *err,
 {
 	struct write_watch *watch = arg;
 	const struct policy *policy = write_rules(watch);
-	uint64_t files = 0;
 	char why[200];
 
 	watch->child = NULL;
 	disk_complain(watch, err);
 	if (output)
 		sscanf(output->text, "%" SCNu64 " %" SCNu64 " %" SCNu64,
-		       &watch->own_bytes, &files, &watch->nameless_bytes);
-	if (policy->limits.files && files > policy->limits.files) {
+		       &watch->own_bytes, &watch->files,
+		       &watch->nameless_bytes);
+	if (policy->limits.files && watch->files > policy->limits.files) {
 		snprintf(why, sizeof(why),
 			 "limits.files: the task made more than %" PRIu64
 			 " files on the node, as %.60s allows",
@@ -192,6 +223,7 @@ static int look_at_output(sd_event_source *source, uint64_t usec, void *arg)
 	const struct write_watch_config *config = &watch->config;
 	uint64_t limit = config->output_bytes + WRITE_SLACK_BYTES;
 	struct spool_usage usage;
+	int64_t pause;
 	char why[200];
 
 	spool_measure(config->spool, config->id, WRITE_NAMES_MAX, &usage);
@@ -207,7 +239,11 @@ static int look_at_output(sd_event_source *source, uint64_t usec, void *arg)
 			 (usage.bytes + watch->nameless_bytes) >> 20,
 			 limit >> 20);
 	} else {
-		loop_timer(config->loop, &watch->output, WRITE_LOOK_MS,
+		pause = fill_ms(limit, usage.bytes + watch->nameless_bytes,
+				FILL_BYTES);
+		loop_timer(config->loop, &watch->output,
+			   pause < 2 * WRITE_LOOK_MS ? WRITE_LOOK_MS
+						     : 2 * WRITE_LOOK_MS,
 			   look_at_output, watch, NULL);
 		return 0;
 	}

@@ -7,12 +7,14 @@
  * layer only on few file systems, so this module asks the engine for its size,
  * and `regatta-init count` (agent/init/count.h) for that of the tree, of
  * volumes and of files without a name, and for the number of files. They walk
- * all files, so they are asked every two seconds, or less often, so that it
- * takes at most a fiftieth of the time.
+ * all files, so they are asked every two to ten seconds, as long as a container
+ * that writes 1 GiB and makes 100,000 files a second would need to reach a
+ * limit; or less often, so that it takes at most a fiftieth of the time.
  *
  * regatta-init bounds the output that it keeps, but the command may make other
  * files in the folder. So all bytes on disk and all names in it count, every
- * WRITE_LOOK_MS, and files there without a name by the last count.
+ * WRITE_LOOK_MS, or twice that while the limit is far, and files there without
+ * a name by the last count.
  *
  * A container can exceed its limits by what it writes between two looks.
  */
