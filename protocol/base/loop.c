@@ -180,20 +180,34 @@ void zmq_watch_pause(struct zmq_watch *watch, int paused)
 	zmq_watch_touch(watch);
 }
 
+/* How much later a timer may run, in us. An accuracy of 0 would mean 250 ms. */
+static uint64_t timer_slack(uint64_t delay_ms)
+{
+	uint64_t slack_ms = delay_ms * TIMER_SLACK_PERCENT / 100;
+
+	return 1000 * (slack_ms < 1                 ? 1
+		       : slack_ms > TIMER_SLACK_MAX ? TIMER_SLACK_MAX
+						    : slack_ms);
+}
+
 int loop_timer(sd_event *loop, sd_event_source **timer, uint64_t delay_ms,
 	       sd_event_time_handler_t fn, void *arg, struct error *err)
 {
+	uint64_t slack = timer_slack(delay_ms);
 	int rc;
 
 	if (*timer) {
-		rc = sd_event_source_set_time_relative(*timer, delay_ms * 1000);
+		rc = sd_event_source_set_time_accuracy(*timer, slack);
+		if (rc >= 0)
+			rc = sd_event_source_set_time_relative(*timer,
+							       delay_ms * 1000);
 		if (rc >= 0)
 			rc = sd_event_source_set_enabled(*timer,
 							 SD_EVENT_ONESHOT);
 	} else {
-		/* An accuracy of 0 would mean 250 ms. */
 		rc = sd_event_add_time_relative(loop, timer, CLOCK_MONOTONIC,
-						delay_ms * 1000, 1000, fn, arg);
+						delay_ms * 1000, slack, fn,
+						arg);
 	}
 	return rc < 0 ? error_set(err, -rc, "event loop: cannot set a timer")
 		      : 0;

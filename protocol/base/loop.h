@@ -38,8 +38,11 @@ void zmq_watch_touch(struct zmq_watch *watch);
 void zmq_watch_pause(struct zmq_watch *watch, int paused);
 
 /* Arm *timer (made at first use, a one-shot) to run fn(arg) in delay_ms; a
- * timer that is armed is moved. fn returns 0.
+ * timer that is armed is moved. fn returns 0. It may run 5 % later, at most
+ * 100 ms, so that the loop wakes up once for timers that are near each other.
  */
+#define TIMER_SLACK_PERCENT 5
+#define TIMER_SLACK_MAX 100 /* ms */
 int loop_timer(sd_event *loop, sd_event_source **timer, uint64_t delay_ms,
 	       sd_event_time_handler_t fn, void *arg, struct error *err);
 void loop_timer_stop(sd_event_source *timer); /* NULL is fine */
