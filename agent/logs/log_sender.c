@@ -210,11 +210,9 @@ static int log_sender_poll(sd_event_source *source, uint64_t usec, void *arg)
 
 	TAILQ_FOREACH(stream, &sender->streams, next)
 		stream_look(stream);
-	if (!TAILQ_EMPTY(&sender->streams))
-		log_sender_wake(sender);
 	loop_timer(sender->loop, &sender->poll, sender->poll_ms,
 		   log_sender_poll, sender, NULL);
-	return 0;
+	return log_sender_run(source, usec, arg);
 }
 
 void log_sender_set_poll(struct log_sender *sender, uint32_t poll_ms)
