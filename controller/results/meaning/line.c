@@ -71,7 +71,7 @@ void line_begin(struct line_reading *line)
 	line->alone_open = line->parts = line->of_other = false;
 	line->evaluates = false;
 	line->of_train.has = false;
-	line->numbers = 0;
+	line->numbers = line->bare_times = 0;
 	line->alone_count = line->counter_count = 0;
 	line->rank = -1;
 	for (size_t i = 0; i < LINE_VALUES; i++)
@@ -376,6 +376,21 @@ bool line_has_place(const struct line_reading *line)
 	       line->unnamed_count || line->picks[LINE_EPOCH].has;
 }
 
+/* "| 512.5ms |": a time, but of what? Of two it is none. */
+static void put_bare_time(struct line_reading *line,
+			  const struct notation_item *item)
+{
+	struct line_pick *pick = &line->picks[LINE_OPEN_TIME];
+
+	if (line->bare_times++) {
+		pick->has &= pick->rank < UNNAMED_RANK;
+		return;
+	}
+	put_open(line, item, LINE_OPEN_TIME, item->unit.factor);
+	if (pick->has && pick->rank == UNNAMED_RANK)
+		pick->role = ROLE_TIME;
+}
+
 /* A number without a name, whose unit or place may say what it is. */
 static void put_unnamed(struct line_reading *line,
 			const struct notation_item *item)
@@ -391,6 +406,10 @@ static void put_unnamed(struct line_reading *line,
 				item, number);
 	} else if (item->unit.kind == QUANTITY_EPOCHS) {
 		line_put_number(line, LINE_EPOCH, item, number);
+	} else if (item->unit.kind == QUANTITY_SECONDS &&
+		   item->unit.factor < 1 && !item->bar &&
+		   !item->quantity.name_size) {
+		put_bare_time(line, item);
 	} else if (item->unit.kind != QUANTITY_PLAIN) {
 		put_by_unit(line, item, &item->unit, false);
 	} else if (ratio && item->share && item->bracket) {

@@ -74,6 +74,7 @@ struct line_reading {
 	bool of_other;             /* a "valid 1.80" stands beside it */
 	bool evaluates;            /* so does any value of an evaluation */
 	unsigned numbers;          /* of the line */
+	unsigned bare_times;       /* of them, in ms, without a name */
 	bool parts;                /* several losses that may be parts of one */
 	bool alone_open; /* alone[0] stands, its bracket is not closed */
 	bool leads;      /* the first ratio is "(0/4)", before all names */

@@ -202,6 +202,21 @@ static double scaled(double number, double factor)
 	return fabs(number * factor - whole) < 1e-6 ? whole : number * factor;
 }
 
+/* "| 512.5ms |", and no name behind it as in "12 ms forward" */
+static bool is_bare_time(const struct quantity *quantity,
+			 const struct quantity_unit *unit, const char *text,
+			 size_t size)
+{
+	if (quantity->known || !quantity->empty ||
+	    unit->kind != QUANTITY_SECONDS || unit->factor >= 1)
+		return false;
+	while (size && (*text == ' ' || *text == '\t')) {
+		text++;
+		size--;
+	}
+	return !size || strchr("|,;)]", *text);
+}
+
 /* Read the unit at text[0..size), behind a number: the bytes it takes. */
 static size_t unit_read(struct notation *notation, const char *text,
 			size_t size, struct notation_item *item)
@@ -242,7 +257,8 @@ static size_t unit_read(struct notation *notation, const char *text,
 			return n;
 		}
 	}
-	if (unit_suits(&item->quantity, unit.kind)) {
+	if (unit_suits(&item->quantity, unit.kind) ||
+	    is_bare_time(&item->quantity, &unit, text + n, size - n)) {
 		item->unit = unit;
 		return n;
 	}
