@@ -51,7 +51,7 @@ static int64_t fill_ms(uint64_t limit, uint64_t used, uint64_t rate)
 	return used < limit ? (int64_t)((limit - used) / rate) : 0;
 }
 
-static int64_t pause_ms(const struct write_watch *watch)
+static int64_t watch_pause_ms(const struct write_watch *watch)
 {
 	const struct policy *policy = write_rules(watch);
 	int64_t pauses[] = {
@@ -79,7 +79,8 @@ static int64_t pause_ms(const struct write_watch *watch)
 static int count_later(struct write_watch *watch, struct error *err)
 {
 	return loop_timer(watch->config.loop, &watch->counts,
-			  (uint64_t)pause_ms(watch), write_count, watch, err);
+			  (uint64_t)watch_pause_ms(watch), write_count, watch,
+			  err);
 }
 
 static void disk_judge(struct write_watch *watch, uint64_t bytes)
