@@ -155,3 +155,16 @@ const char *failure_advice(enum failure failure, const char *text,
 			return known[i].advice[language];
 	return failure < FAILURES ? advice[failure][language] : NULL;
 }
+
+const char *advice_once(struct advice_given *given, enum failure failure,
+			const char *text, enum language language)
+{
+	const char *todo = failure_advice(failure, text, language);
+	size_t i = 0;
+
+	while (i < ADVICE_MAX && given->of[i] && given->of[i] != todo)
+		i++;
+	if (!todo || i == ADVICE_MAX || given->of[i])
+		return NULL;
+	return given->of[i] = todo;
+}

@@ -191,25 +191,19 @@ static void html_put_failure(struct writer *to, const struct report_row *row)
 		html_put_lines(to, "end of its log", tail);
 }
 
-#define ADVICE_MAX 32 /* that a page gives */
-
-/* What to do about failures, each advice once. */
+/* What to do about failures. */
 static void html_put_advice(struct writer *to, const struct report_rows *rows)
 {
-	const char *said[ADVICE_MAX] = { NULL };
+	struct advice_given given = { 0 };
 
 	ROWS_EACH(row, rows)
 	{
 		enum failure failure = failure_from(row->info.failure);
-		const char *todo =
-			failure_advice(failure, row->info.text, to->language);
-		size_t i = 0;
+		const char *todo = advice_once(&given, failure, row->info.text,
+					       to->language);
 
-		while (i < ADVICE_MAX && said[i] && said[i] != todo)
-			i++;
-		if (!todo || i == ADVICE_MAX || said[i])
+		if (!todo)
 			continue;
-		said[i] = todo;
 		writer_printf(to, "<p>%s (%s): ",
 			      phrase(to->language, "What to do"),
 			      failure_name(failure));

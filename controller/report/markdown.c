@@ -3,6 +3,7 @@
 #include "controller/report/report.h"
 #include "controller/report/races.h"
 
+#include "controller/report/advice.h"
 #include "controller/report/cells.h"
 #include "controller/report/columns.h"
 #include "controller/report/facts.h"
@@ -48,6 +49,28 @@ static void markdown_put_notes(struct writer *to, const char *heading,
 			continue;
 		markdown_put_heading(to, heading, &any);
 		put_note(to, row, text);
+	}
+}
+
+/* What to do about failures. */
+static void markdown_put_advice(struct writer *to,
+				const struct report_rows *rows)
+{
+	struct advice_given given = { 0 };
+	bool any = false;
+
+	ROWS_EACH(row, rows)
+	{
+		enum failure failure = failure_from(row->info.failure);
+		const char *todo = advice_once(&given, failure, row->info.text,
+					       LANGUAGE_EN);
+
+		if (!todo)
+			continue;
+		markdown_put_heading(to, "What to do", &any);
+		writer_printf(to, "- %s: ", failure_name(failure));
+		writer_raw(to, todo);
+		writer_raw(to, "\n");
 	}
 }
 
@@ -182,6 +205,7 @@ int report_markdown(const struct report_about *about,
 	markdown_put_races(&to, rows);
 	markdown_put_nodes(&to, rows);
 	markdown_put_notes(&to, "Without a result", row_reason, rows);
+	markdown_put_advice(&to, rows);
 	markdown_put_notes(&to, "Jobs taken over from earlier sweeps",
 			   row_origin, rows);
 	markdown_put_suspects(&to, rows);

@@ -5,6 +5,7 @@
 #include "controller/cli/commands/recompute_results.h"
 #include "controller/view/render.h"
 #include "controller/cli/commands/gate.h"
+#include "controller/report/advice.h"
 #include "controller/report/anomalies.h"
 #include "controller/report/cells.h"
 #include "controller/report/columns.h"
@@ -377,6 +378,25 @@ static void print_failures(struct cli *cli, const struct report_rows *rows,
 	}
 }
 
+static void print_advice(struct cli *cli, const struct report_rows *rows)
+{
+	struct advice_given given = { 0 };
+	const char *head = "\nwhat to do:\n";
+
+	ROWS_EACH(row, rows)
+	{
+		enum failure failure = failure_from(row->info.failure);
+		const char *todo = advice_once(&given, failure, row->info.text,
+					       LANGUAGE_EN);
+
+		if (!todo)
+			continue;
+		fprintf(cli->out, "%s  %s: %s\n", head, failure_name(failure),
+			todo);
+		head = "";
+	}
+}
+
 /* Which results are suspect, and why. */
 static int print_suspects(struct cli *cli, const struct report_rows *rows,
 			  const struct labels *labels, struct error *err)
@@ -456,6 +476,7 @@ int results_table(struct cli *cli, const struct report_about *about,
 	    print_node_rates(cli, rows, err) < 0)
 		return -1;
 	print_failures(cli, rows, &labels);
+	print_advice(cli, rows);
 	return print_suspects(cli, rows, &labels, err);
 }
 
