@@ -290,11 +290,17 @@ int input_init(struct input *input, struct cli *cli, const char *name,
 	       bool optional_catalog, struct error *err)
 {
 	const struct option_list *set = &cli->options->set;
+	struct error why;
 	size_t lines;
 
 	*input = (struct input){ .name = strcmp(name, "-") ? name : "stdin" };
 	buffer_init(&input->text, INPUT_MAX);
-	if (read_input(name, &input->text, err) == 0) {
+	if (read_input(name, &input->text, &why) < 0) {
+		error_set(err, why.code,
+			  "%s; expected a sweep file, or - for "
+			  "standard input",
+			  why.text);
+	} else {
 		lines = input_count_lines(&input->text);
 		if (add_settings(input, set, err) == 0 &&
 		    check_settings(input, set, err) == 0 &&

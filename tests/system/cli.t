@@ -25,7 +25,7 @@ while IFS='|' read -r words said; do
 done <<'END'
 frobnicate|no command 'frobnicate'
 jbos|did you mean 'jobs'
-jobs --sweep x|--sweep.*'x'
+logs --attempt x|--attempt.*'x'
 jobs 3 4|'4' is not valid here
 show|missing argument .expected regatta show sweep.job.node .ID
 show boat 1|boat
@@ -183,6 +183,11 @@ run regatta trend code=77
 is "$rc" 1 "a cell that never completed: exit 1"
 run regatta compare 1 2 1
 is "$rc $(grep -c '1.000' "$BED/out")" "0 4" "three sweeps, a line for each"
+
+name=$(regatta show sweep 1 --format json | jq -r .sweep.name)
+is "$(regatta jobs --sweep "$name" --format json | jq -c '.jobs | map(.sweep) | unique')" \
+	"$(regatta jobs "$name" --format json | jq -c '.jobs | map(.sweep) | unique')" \
+	"jobs --sweep takes a name, too"
 
 # Logs.
 run regatta logs 1

@@ -26,15 +26,17 @@ static const struct {
 	{ { "jobs", "-z" }, "jobs: unknown option '-z'; --help lists them" },
 	{ { "init", "docker", "run", "--frobnicate" },
 	  "init: unknown option '--frobnicate'; --help lists them" },
-	{ { "jobs", "--sweep" }, "jobs: --sweep: missing ID after it" },
-	{ { "jobs", "--sweep", "0" },
-	  "jobs: --sweep: '0' is not valid here; expected 1 to " },
-	{ { "jobs", "--sweep=3x" },
-	  "--sweep: '3x' is not valid here; expected 1 to " },
-	{ { "jobs", "--sweep", "-1" },
-	  "--sweep: '-1' is not valid here; expected 1" },
-	{ { "jobs", "--sweep", "99999999999999999999" },
-	  "--sweep: '99999999999999999999'" },
+	{ { "logs", "--attempt" }, "logs: --attempt: missing N after it" },
+	{ { "logs", "--attempt", "0" },
+	  "logs: --attempt: '0' is not valid here; expected 1 to " },
+	{ { "logs", "--attempt=3x" },
+	  "--attempt: '3x' is not valid here; expected 1 to " },
+	{ { "logs", "--attempt", "-1" },
+	  "--attempt: '-1' is not valid here; expected 1" },
+	{ { "logs", "--attempt", "99999999999999999999" },
+	  "--attempt: '99999999999999999999'" },
+	{ { "plan", "/nowhere" },
+	  "/nowhere: No such file or directory; expected a sweep file, or -" },
 	{ { "jobs", "--format", "xml" },
 	  "jobs: --format: 'xml' is not valid here; expected text, json" },
 	{ { "jobs", "--format=" },
@@ -174,10 +176,10 @@ static void test_wrong(struct bed *bed)
 			   strchr(bed->err, '\n')[1] == 0,
 		   "exit 2 and one sentence: %s", wrong[i].told);
 	}
-	bed_run(bed, "jobs", "--sweep", "x", "--format=json", NULL);
-	ok(bed_printed(bed, "{\"error\":{\"text\":\"jobs: --sweep: ") &&
+	bed_run(bed, "audit", "--tail", "x", "--format=json", NULL);
+	ok(bed_printed(bed, "{\"error\":{\"text\":\"audit: --tail: ") &&
 		   bed_printed(bed, "\",\"exit\":2}}\n") &&
-		   bed_said(bed, "regatta: jobs: --sweep: "),
+		   bed_said(bed, "regatta: audit: --tail: "),
 	   "with --format json the error is JSON, too");
 	bed_run(bed, "jobs", "--nix", "--format", "json", NULL);
 	ok(bed_printed(bed, "\"text\":\"jobs: unknown option '--nix'"),
@@ -598,11 +600,14 @@ static void test_probe(struct bed *bed)
 	   "one that is not there is not");
 	ok(probe_engine("unix:///nowhere.sock", &err) < 0 &&
 		   err.code == ECONNREFUSED &&
-		   strstr(err.text, "the socket does not exist; start Docker"),
+		   strstr(err.text,
+			  "the socket does not exist; start Docker") &&
+		   strstr(err.text, "or install it (apt install docker.io;") &&
+		   strstr(err.text, "--engine or DOCKER_HOST"),
 	   "no socket: it says what to do");
 	ok(probe_engine("tcp://127.0.0.1:1", &err) < 0 &&
 		   err.code == ECONNREFUSED &&
-		   strstr(err.text, "no engine listens there"),
+		   strstr(err.text, "no engine listens there; set another"),
 	   "nobody listens: it says so");
 	ok(probe_engine("tcp://127.0.0.1", &err) < 0 && err.code == EINVAL,
 	   "an address without port is refused");

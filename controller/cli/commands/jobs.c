@@ -9,7 +9,7 @@
 
 struct jobs_options {
 	struct options common;
-	uint64_t sweep;
+	const char *sweep;
 	bool all;
 };
 
@@ -22,12 +22,12 @@ static int which_sweep(struct cli *cli, struct session *session,
 		       uint64_t *sweep, bool *none, struct error *err)
 {
 	const struct jobs_options *given = cli->given;
-	const char *word = cli->arg_count ? cli->args[0] : NULL;
+	const char *word = cli->arg_count ? cli->args[0] : given->sweep;
 	int rc;
 
 	*none = false;
-	*sweep = given->all ? 0 : given->sweep;
-	if (*sweep != OPTION_NONE)
+	*sweep = 0;
+	if (given->all)
 		return session_open(session, cli, err);
 	rc = session_open_sweep(session, cli, word, sweep, err);
 	if (rc < 0 && !word && session->client && err->code == ENOENT) {
@@ -50,8 +50,7 @@ static int jobs_command(struct cli *cli, struct error *err)
 	uint64_t sweep;
 	bool none;
 
-	if (given->all + (given->sweep != OPTION_NONE) + (cli->arg_count > 0) >
-	    1)
+	if (given->all + (given->sweep != NULL) + (cli->arg_count > 0) > 1)
 		return error_set(err, EINVAL,
 				 "jobs: --all, --sweep and SWEEP exclude each "
 				 "other");
@@ -66,9 +65,8 @@ static int jobs_command(struct cli *cli, struct error *err)
 
 /* clang-format off */
 static const struct option_rule rules[] = {
-	{ OPTION(jobs_options, "sweep", 0, OPTION_NUMBER, sweep, "ID"),
-	  .min = 1,
-	  .max = UINT64_MAX - 1, .help = "list all jobs of that sweep" },
+	{ OPTION(jobs_options, "sweep", 0, OPTION_TEXT, sweep, "SWEEP|DIR"),
+	  .help = "the same as the argument" },
 	{ OPTION(jobs_options, "all", 0, OPTION_FLAG, all, NULL),
 	  .help = "list the jobs of all sweeps" },
 	OPTION_STATE,

@@ -265,12 +265,17 @@ int folder_make(struct folder *folder, const char *name, const char *sweep,
 {
 	char chosen[FOLDER_NAME_SIZE], path[PATH_MAX];
 	owned_fd int own = -1;
+	struct error why;
 
 	*folder = (struct folder){ 0 };
-	if (!name)
-		name = folder_name("run", sweep, chosen);
-	own = file_make_own(name, 0700, err);
-	if (own < 0 || folder_set_path(folder, name, err) < 0 ||
+	own = file_make_own(name ? name : folder_name("run", sweep, chosen),
+			    0700, &why);
+	if (own < 0)
+		return error_set(err, why.code, "%s%s", why.text,
+				 name ? ""
+				      : "; name another folder with --state");
+	name = name ? name : chosen;
+	if (folder_set_path(folder, name, err) < 0 ||
 	    folder_lock(folder, err) < 0)
 		return -1;
 	folder_file(folder, "sweep.yaml", path);

@@ -117,21 +117,23 @@ int follow_run(const struct follower *follow, int *code, struct error *err)
 	return follower_leave(follow, err);
 }
 
-static const char *advice(int code)
+#define OTHER_ENGINE "set another engine with --engine or DOCKER_HOST"
+
+static const char *engine_advice(bool remote, int code)
 {
 	switch (code) {
 	case ENOENT:
 		return "the socket does not exist; start Docker (systemctl "
-		       "start docker), or set another engine with --engine or "
-		       "DOCKER_HOST";
+		       "start docker) or install it (apt install docker.io; "
+		       "for a user: podman uidmap), or " OTHER_ENGINE;
 	case EACCES:
 	case EPERM:
 		return "permission denied; join the group docker, install "
 		       "podman and uidmap to use Podman, or run as root";
 	case ECONNREFUSED:
-		return "no engine listens there; start Docker (systemctl start "
-		       "docker), or set another engine with --engine or "
-		       "DOCKER_HOST";
+		return remote ? "no engine listens there; " OTHER_ENGINE
+			      : "no engine listens there; start Docker "
+				"(systemctl start docker), or " OTHER_ENGINE;
 	default:
 		return strerror(code);
 	}
@@ -140,7 +142,7 @@ static const char *advice(int code)
 static int unreachable(const char *host, int code, struct error *err)
 {
 	return error_set(err, ECONNREFUSED, "Docker engine %.80s: %s", host,
-			 advice(code));
+			 engine_advice(!strncmp(host, "tcp://", 6), code));
 }
 
 static int probe_unix(const char *host, const char *path, struct error *err)
@@ -211,8 +213,9 @@ static int probe_tcp(const char *host, const char *where, struct error *err)
 				 host);
 	code = getaddrinfo(name, port, &hints, &found);
 	if (code)
-		return error_set(err, ECONNREFUSED, "Docker engine %.80s: %s",
-				 host, gai_strerror(code));
+		return error_set(err, ECONNREFUSED,
+				 "Docker engine %.80s: %s; " OTHER_ENGINE, host,
+				 gai_strerror(code));
 	code = EHOSTUNREACH;
 	for (const struct addrinfo *at = found; at && code; at = at->ai_next)
 		code = try_connect(at);
