@@ -128,7 +128,8 @@ static void job_page_put_head(struct web_page *page, const struct job_info *job)
 	web_html(page, ".</p>\n");
 	job_page_put_command(page, job->spec);
 	if (job->text || job->waits) {
-		web_html(page, "<p class=\"bad\">%s%s%s</p>\n", job->failure,
+		web_html(page, "<p class=\"%s\">%s%s%s</p>\n",
+			 job->failure ? "bad" : "mute", job->failure,
 			 job->failure ? ": " : "",
 			 job->text ? job->text : job->waits);
 		job_page_put_advice(page, job);
@@ -295,15 +296,20 @@ static void put_output(struct web_page *page, const struct job_info *job)
 		BUFFER_INIT(MESSAGE_PAYLOAD_MAX);
 	struct api_request request = web_request(page, &read);
 	struct reply_log_read reply = { 0 };
+	struct error why;
 	size_t from;
+	int rc;
 
 	request.bytes = &bytes;
 	snprintf(stream, sizeof(stream), "rank-%u", rank);
 	web_html(page, "<h2>Output of rank %u</h2>\n", rank);
 	web_part(page, "pre", " tabindex=\"0\"", "output");
-	if (api_log_read(&request, &reply, NULL) == 0) {
+	rc = api_log_read(&request, &reply, &why);
+	if (rc < 0) {
+		web_html(page, "<span class=\"mute\">%s</span>", why.text);
+	} else {
 		if (!reply.length)
-			web_no_output(page, rank, &reply);
+			web_no_output(page, rank, reply.final);
 		from = bytes.size > TAIL_BYTES ? bytes.size - TAIL_BYTES : 0;
 		if (told) {
 			bytes.size -= from;
@@ -312,8 +318,10 @@ static void put_output(struct web_page *page, const struct job_info *job)
 		web_log_lines(page, &bytes, from, (size_t)(offset - begin));
 	}
 	web_part_end(page, "pre");
-	web_html(page, "<p><a href=\"/log/%llu/%u\">Full output</a></p>\n",
-		 (ull)job->job, rank);
+	if (rc == 0)
+		web_html(page,
+			 "<p><a href=\"/log/%llu/%u\">Full output</a></p>\n",
+			 (ull)job->job, rank);
 	codec_clear(&reply_log_read_schema, &reply);
 }
 

@@ -56,19 +56,11 @@ size_t web_log_first(const struct buffer *bytes, uint64_t offset)
 	return end ? (size_t)(end - bytes->data) + 1 : 0;
 }
 
-void web_no_output(struct web_page *page, uint64_t rank,
-		   const struct reply_log_read *reply)
+void web_no_output(struct web_page *page, uint64_t rank, bool final)
 {
-	web_html(page, "<span class=\"mute\">");
-	if (reply->removed_ms)
-		web_html(page,
-			 "The output was removed at <time>%s</time> to free "
-			 "space.",
-			 human_utc(reply->removed_ms).text);
-	else
-		web_html(page, "Rank %llu has printed nothing%s.", (ull)rank,
-			 reply->final ? "" : " so far");
-	web_html(page, "</span>");
+	web_html(page,
+		 "<span class=\"mute\">Rank %llu has printed nothing%s.</span>",
+		 (ull)rank, final ? "" : " so far");
 }
 
 int web_log_page(struct web_page *page, const uint64_t numbers[WEB_NUMBERS],
@@ -108,7 +100,7 @@ int web_log_page(struct web_page *page, const uint64_t numbers[WEB_NUMBERS],
 		web_log_lines(page, &bytes, from, (size_t)(offset - begin));
 		web_html(page, "</pre>");
 		if (!reply.length)
-			web_no_output(page, rank, &reply);
+			web_no_output(page, rank, reply.final);
 		web_part_end(page, "div");
 	}
 	codec_clear(&reply_log_read_schema, &reply);

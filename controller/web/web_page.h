@@ -117,10 +117,8 @@ size_t web_log_first(const struct buffer *bytes, uint64_t offset);
  */
 void web_log_lines(struct web_page *page, struct buffer *bytes, size_t from,
 		   size_t meant);
-/* Why there is no output of a rank. */
-struct reply_log_read;
-void web_no_output(struct web_page *page, uint64_t rank,
-		   const struct reply_log_read *reply);
+/* Say that there is no output of the rank; final: and never will be. */
+void web_no_output(struct web_page *page, uint64_t rank, bool final);
 
 /* The parts of a job's page that show which rank failed first, how the ranks
  * ended, and their last stacks.

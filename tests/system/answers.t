@@ -316,4 +316,26 @@ command: [/tool, print, "\${a}\${b}"]
 END
 run cli report "$SWEEP" --baseline a=1
 like "$rc $err" "^2 .*2 cells have 'a=1'" "or several"
+# Every link of every page leads to one.
+declare -A seen=()
+todo=(/ /nodes)
+lost=''
+while ((${#todo[@]})); do
+	path=${todo[0]}
+	todo=("${todo[@]:1}")
+	[[ ! ${seen[$path]-} ]] || continue
+	seen[$path]=1
+	status=$(curl -s -o "$BED/page" -w '%{http_code}' -b "$BED/jar" "$web$path")
+	[[ $status == 200 ]] || lost+=" $path"
+	mapfile -t links < <(grep -o 'href="/[a-z0-9/.]*' "$BED/page" |
+		sed 's/^href="//' | sort -u)
+	todo+=("${links[@]}")
+done
+is "${lost:-none of ${#seen[@]}}" "none of ${#seen[@]}" "no link leads nowhere"
+ok '((${#seen[@]} > 30))' "of all pages"
+run cli gc --older 0
+run curl -sf -b "$BED/jar" "$web/job/1"
+like "$out" 'the output of job 1 was removed to make room' \
+	"the page of a job says that its output was removed"
+is "$(grep -c 'Full output' <<<"$out")" 0 "and does not offer it"
 done_testing
