@@ -360,18 +360,18 @@ static void board_put_row(struct board *board, struct web_page *page)
 
 static void board_put_legend(const struct board *board, struct web_page *page)
 {
-	const char *before = ", or its rate in ";
+	const char *before = ", its rate in ";
 	bool rated = false;
 
 	web_html(page, "</table></div>\n<p class=\"mute\">A square shows the "
-		       "progress of a job, how it failed");
+		       "progress of a job");
 	for (size_t unit = RATE_NONE + 1; unit < RATE_UNITS; unit++)
 		if (board->best[unit] > 0) {
 			web_html(page, "%s%s", before, rate_units[unit]);
 			before = " or ";
 			rated = true;
 		}
-	web_html(page, ".%s</p>\n",
+	web_html(page, ", or how it failed.%s</p>\n",
 		 rated ? " Stronger colours are closer to the best rate." : "");
 }
 

@@ -255,6 +255,8 @@ is "$(grep -c 'Differences from' <<<"$out")" 0 \
 run curl -sf -b "$BED/jar" "$web/sweep/$SWEEP"
 is "$(grep -c 'Stronger colours' <<<"$out")" 0 \
 	"a board without a rate has no word on its colours"
+like "$out" 'A square shows the progress of a job, or how it failed\.<' \
+	"but on what a square shows"
 run curl -sf -b "$BED/jar" "$web/nodes"
 is "$(grep -o '>n[12]<' <<<"$out" | tr '\n' ' ')" ">n1< >n2< " \
 	"the page of nodes has them by name"
