@@ -426,8 +426,11 @@ static void client_note_lost(void *arg, int code, const char *why)
 		pending->sent = false;
 	error_set(&client->why, code, "%s", why);
 	if (is_fatal(client, code)) {
-		error_set(&fatal, ENOTCONN, "controller %.80s: %s",
-			  client->endpoint, why);
+		error_set(&fatal, ENOTCONN, "controller %.80s: %s%s",
+			  client->endpoint, why,
+			  code == EACCES ? "; 'regatta join TOKEN' makes a new "
+					   "one"
+					 : "");
 		client_give_up(client, &fatal);
 		return;
 	}

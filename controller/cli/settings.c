@@ -138,8 +138,9 @@ static int find_endpoint(const struct config *config,
 
 	if (!given)
 		return error_set(err, SETTINGS_NO_CONTROLLER,
-				 "no controller is set: use --controller "
-				 "tcp://HOST:7117, REGATTA_CONTROLLER, or "
+				 "no controller is set: use 'regatta join "
+				 "TOKEN', --controller tcp://HOST:7117, "
+				 "REGATTA_CONTROLLER, or "
 				 "'controller:' in "
 				 "~/.config/regatta/config.yaml; regatta run "
 				 "needs no controller");
@@ -174,7 +175,8 @@ static int find_server_key(const struct config *config,
 	if (!given)
 		return error_set(err, EINVAL,
 				 "the controller's public key is not set: use "
-				 "--controller-key KEY or FILE, "
+				 "'regatta join TOKEN', --controller-key KEY "
+				 "or FILE, "
 				 "REGATTA_CONTROLLER_KEY, or 'controller_key:' "
 				 "in ~/.config/regatta/config.yaml");
 	if (key_public(given, connection->server_public, err) < 0)
@@ -201,10 +203,9 @@ static int find_own_key(const struct config *config,
 				 "REGATTA_KEY");
 	if (access(given, F_OK) < 0 && errno == ENOENT)
 		return error_set(err, ENOENT,
-				 "no key at %.80s: create one with 'regatta "
-				 "key new FILE --name NAME --role operator', "
-				 "and add the line it prints to the "
-				 "controller's keys",
+				 "no key at %.80s: make one with 'regatta join "
+				 "TOKEN' (an operator's 'regatta user add' "
+				 "prints a token) or with 'regatta key new'",
 				 given);
 	if (key_load(&connection->key, given, err) < 0)
 		return -1;

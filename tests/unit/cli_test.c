@@ -154,12 +154,13 @@ static const struct {
 	{ { "run", "--resume", "/nowhere" }, "/nowhere: No such file" },
 	{ { "run", "--resume", "/" },
 	  "/: no regatta run in this folder; regatta run SWEEP --state" },
-	{ { "jobs" }, "no controller is set: use --controller" },
+	{ { "jobs" },
+	  "no controller is set: use 'regatta join TOKEN', --controller" },
 	{ { "jobs", "--controller", "localhost:7117" },
 	  "controller: 'localhost:7117' is not valid here; expected "
 	  "tcp://HOST:PORT" },
 	{ { "jobs", "--controller", "tcp://h:1", "--key", "/nowhere/k" },
-	  "no key at /nowhere/k: create one with 'regatta key new" },
+	  "no key at /nowhere/k: make one with 'regatta join TOKEN'" },
 	{ { "jobs", "--controller", "tcp://h:1", "--controller-key", "short" },
 	  "controller's key: " },
 };
@@ -541,7 +542,7 @@ static void test_settings(struct bed *bed)
 	bed->environment.controller_key = NULL;
 	bed->environment.key = NULL;
 	ok(endpoint_of(bed, &options, &connection, &err) < 0 &&
-		   strstr(err.text, "/.config/regatta/key: create one"),
+		   strstr(err.text, "/.config/regatta/key: make one"),
 	   "the key is looked for beside the file");
 	rename(bed->key, bed_file(bed, ".config/regatta/key"));
 	ok(endpoint_of(bed, &options, &connection, &err) == 0 &&

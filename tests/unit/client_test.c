@@ -578,7 +578,9 @@ static void test_reach(struct bed *bed)
 	key_save(&other, other_key, NULL);
 	is_int(bed_run(bed, "jobs", "--key", other_key, NULL), 3,
 	       "a key that is not in the list: exit 3");
-	ok(bed_said(bed, "does not accept this key"), "with a sentence");
+	ok(bed_said(bed,
+		    "does not accept this key; 'regatta join TOKEN' makes"),
+	   "with a sentence");
 	is_int(bed_run(bed, "jobs", "--controller-key", other_key, NULL), 3,
 	       "another controller than it should be: exit 3");
 	is_int(bed_run(bed, "jobs", NULL), 0, "the right key still works");

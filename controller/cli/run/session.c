@@ -99,8 +99,9 @@ static int session_open_last(struct session *session, struct error *err)
 
 	if (!folder_last(last))
 		return error_set(err, EINVAL,
-				 "no controller is set: use --controller "
-				 "tcp://HOST:7117, REGATTA_CONTROLLER, or "
+				 "no controller is set: use 'regatta join "
+				 "TOKEN', --controller tcp://HOST:7117, "
+				 "REGATTA_CONTROLLER, or "
 				 "'controller:' in "
 				 "~/.config/regatta/config.yaml; or --state "
 				 "DIR of a regatta run, which needs none");
