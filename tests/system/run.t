@@ -108,6 +108,14 @@ kill -INT -- "-$(pid_of ctrl-c)"
 is "$(code_of ctrl-c)" 130 "Ctrl-C ends it"
 like "$(log_of ctrl-c)" "regatta run --resume" "it says how to go on"
 gone long "after Ctrl-C"
+# Before there is a sweep.
+spawn soon env --default-signal=INT regatta run long.yaml --state soon
+must wait_for '[[ -e soon/sweep.yaml ]]' 20
+kill -INT "$(pid_of soon)"
+code_of soon >/dev/null
+like "$(log_of soon)" 'continue with: regatta run --resume .*/soon' \
+	"however soon it is, what comes next is told"
+ok 'wait_for "[[ ! \$(daemons soon) ]]" 30' "and no daemon stays"
 touch host/go-b
 run regatta run --resume long
 is $rc 0 "resume completes the rest"

@@ -587,11 +587,10 @@ static void cut_short(struct run *run)
 
 	watch_free(take(run->watch));
 	client_free(take(run->client));
-	if (!run->daemons)
-		return;
-	if (!hurry)
+	if (run->daemons && !hurry)
 		cli_say(run->cli, "removing the containers");
-	if (!daemons_release(run->daemons, hurry ? 0 : RELEASE_MS))
+	if (run->daemons &&
+	    !daemons_release(run->daemons, hurry ? 0 : RELEASE_MS))
 		cli_say(run->cli,
 			"some containers are still being removed; "
 			"docker ps -a --filter "
@@ -602,7 +601,7 @@ static void cut_short(struct run *run)
 	 */
 	if (folder_check_room(&run->setup.folder, &why) < 0)
 		cli_say(run->cli, "%s", why.text);
-	if (run->sweep)
+	if (run->sweep || run->interrupted)
 		tell_how_on(run);
 }
 
