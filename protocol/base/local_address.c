@@ -45,3 +45,14 @@ int local_address(const char *endpoint, char address[LOCAL_ADDRESS_SIZE],
 			 LOCAL_ADDRESS_SIZE, NULL, 0, NI_NUMERICHOST);
 	return rc ? error_set(err, EHOSTUNREACH, "%s", gai_strerror(rc)) : 0;
 }
+
+bool local_address_only(const char *url)
+{
+	static const char *const hosts[] = { "127.", "localhost", "[::1]" };
+	const char *host = strstr(url, "://");
+
+	for (size_t i = 0; host && i < sizeof(hosts) / sizeof(hosts[0]); i++)
+		if (!strncmp(host + 3, hosts[i], strlen(hosts[i])))
+			return true;
+	return false;
+}

@@ -4,6 +4,8 @@
 
 #include "protocol/base/error.h"
 
+#include <stdbool.h>
+
 #define LOCAL_ADDRESS_SIZE 64
 
 /* The local address, as numbers, of a connection to "tcp://HOST:PORT"; of other
@@ -11,3 +13,6 @@
  */
 int local_address(const char *endpoint, char address[LOCAL_ADDRESS_SIZE],
 		  struct error *err);
+
+/* Can only its own machine reach the host of SCHEME://HOST...? */
+bool local_address_only(const char *url);

@@ -60,6 +60,12 @@ is "$(get /live?page=/)" 403 "nor what changes in it"
 is "$(get "/login?ticket=$(printf '%064d' 0)")" 403 "a wrong address lets nobody in"
 address=$(cli web)
 like "$address" "^$web/login\\?ticket=[0-9a-f]{64}\$" "regatta web prints one"
+is "$(cli web 2>&1 >/dev/null)" "" "and no more on this machine"
+# A name that does not look like it.
+run cli web --controller "tcp://Localhost:${REGATTA_CONTROLLER##*:}"
+like "$rc $err" \
+	"^0 .*ssh -N -L ${web##*:}:127\.0\.0\.1:${web##*:} Localhost\$" \
+	"elsewhere, the tunnel through which it works"
 is "$(get "${address#"$web"}" -c "$BED/jar")" 303 "it lets in,"
 like "$(<"$BED/head")" \
 	'Set-Cookie: [^;]*; Max-Age=43200; Path=/; HttpOnly; SameSite=Lax' \

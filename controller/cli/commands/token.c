@@ -2,6 +2,7 @@
  */
 #include "controller/cli/commands/token.h"
 #include "controller/view/render.h"
+#include "protocol/base/local_address.h"
 #include "protocol/base/program.h"
 #include "protocol/base/units.h"
 #include "protocol/message/reply_access.h"
@@ -42,13 +43,6 @@ static int token_prepare(struct cli *cli, const struct token_options *options,
 	return 0;
 }
 
-static bool endpoint_loopback(const char *endpoint)
-{
-	return !strncmp(endpoint, "tcp://127.", 10) ||
-	       !strncmp(endpoint, "tcp://localhost", 15) ||
-	       !strncmp(endpoint, "tcp://[::1]", 11);
-}
-
 static int token_announce(struct cli *cli, const char *line,
 			  const char *endpoint, const struct answer *answer,
 			  const char *words, struct error *err)
@@ -60,12 +54,12 @@ static int token_announce(struct cli *cli, const char *line,
 		"token %s is valid until %s; use it with: %s "
 		"TOKEN",
 		reply->token, human_clock(reply->until_ms).text, words);
-	if (endpoint_loopback(endpoint))
+	if (local_address_only(endpoint))
 		cli_say(cli,
 			"only this machine can reach the controller at %s; for "
 			"other machines, use --address tcp://HOST:PORT",
 			endpoint);
-	else if (endpoint_loopback(reply->listens))
+	else if (local_address_only(reply->listens))
 		cli_say(cli,
 			"the controller listens at %s, which only its own "
 			"machine can reach; for other machines, set listen: "
