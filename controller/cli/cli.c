@@ -169,7 +169,7 @@ int cli_print_table(struct cli *cli, const char *title, struct table *table,
 		    const char *const *droppable, struct error *err)
 {
 	size_t width = cli_out_width(cli);
-	char titles[200], clean[400];
+	char titles[200], line[240];
 
 	if (!table_rows(table))
 		return 0;
@@ -179,9 +179,11 @@ int cli_print_table(struct cli *cli, const char *title, struct table *table,
 	fputs(title, cli->out);
 	if (table_print(table, cli->out, cli_out_colour(cli), err) < 0)
 		return -1;
-	if (*table_left_out(table, titles, sizeof(titles)))
-		fprintf(cli->out, "(a wider terminal shows %s)\n",
-			escape(titles, clean, sizeof(clean)));
+	if (!*table_left_out(table, titles, sizeof(titles)))
+		return 0;
+	snprintf(line, sizeof(line), "(a wider terminal shows %s)", titles);
+	fold_words(cli->out, line, 0, width, NULL);
+	fputc('\n', cli->out);
 	return 0;
 }
 

@@ -188,17 +188,12 @@ const char *table_left_out(const struct table *table, char *text, size_t size)
 	return text;
 }
 
-static size_t table_next_word(const char *text)
-{
-	return strcspn(text, " ");
-}
-
 static void table_print_cell(FILE *out, const char *text, size_t begin,
 			     size_t fold, enum colour colour, bool colours)
 {
 	fputs(colour_begin(colour, colours), out);
 	if (begin + FOLD_MIN <= fold && begin + utf8_width(text) > fold)
-		fold_words(out, text, begin, fold, table_next_word);
+		fold_words(out, text, begin, fold, NULL);
 	else
 		fputs(text, out);
 	fputs(colour_end(colour, colours), out);

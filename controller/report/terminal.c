@@ -53,7 +53,7 @@ void fold_words(FILE *out, const char *text, size_t begin, size_t width,
 	const char *gap = "";
 
 	for (; *text; text += size + strspn(text + size, " ")) {
-		size = next(text);
+		size = next ? next(text) : strcspn(text, " ");
 		snprintf(word, sizeof(word), "%.*s", (int)size, text);
 		columns = utf8_width(escape(word, clean, sizeof(clean)));
 		if (width && *gap && used + 1 + columns > width) {

@@ -14,7 +14,8 @@ char *escape(const char *text, char *to, size_t size);
 
 /* Print a text, escaped, from column `begin` on: in as many lines of at most
  * `width` columns as its words need. width 0: in one line. A longer word has a
- * line of its own. next() gives the size of the first word of a text.
+ * line of its own. next() gives the size of the first word of a text; NULL: up
+ * to a blank.
  */
 void fold_words(FILE *out, const char *text, size_t begin, size_t width,
 		size_t (*next)(const char *text));
