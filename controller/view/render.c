@@ -115,12 +115,16 @@ struct human human_bar(double fraction)
 
 bool json_is_time(const char *name)
 {
-	size_t length = strlen(name);
+	static const char *const times[] = {
+		"ended_ms",     "from_ms",  "queued_ms",
+		"seen_ms",      "since_ms", "started_ms",
+		"submitted_ms", "time_ms",  "until_ms",
+	};
 
-	return length > 3 && !strcmp(name + length - 3, "_ms") &&
-	       (!strcmp(name, "seen_ms") || !strcmp(name, "queued_ms") ||
-		!strcmp(name, "started_ms") || !strcmp(name, "ended_ms") ||
-		!strcmp(name, "submitted_ms") || !strcmp(name, "time_ms"));
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+		if (!strcmp(name, times[i]))
+			return true;
+	return false;
 }
 
 static bool json_is_bytes(const char *name)

@@ -35,7 +35,7 @@ static void test_json_words(void)
 	owned(cJSON_Delete) cJSON *json = cJSON_Parse(
 		"{\"iqr\": 0.89999999999999947, \"list\": [2.5, 17, 1e300],"
 		" \"none\": {}, \"null\": null, \"empty\": \"\","
-		" \"shm_bytes\": 1536, \"time_ms\": 0, \"up\": true,"
+		" \"shm_bytes\": 1536, \"until_ms\": 0, \"up\": true,"
 		" \"in\": [{\"name\": \"eth0\"}, \"two words\","
 		" \"\\u001b[2J\"]}");
 	char to[200], little[12];
@@ -43,7 +43,7 @@ static void test_json_words(void)
 	json_words(json, to, sizeof(to));
 	is(to,
 	   "iqr=0.9 list=(2.5, 17, 1e+300) none=- null=- empty=\"\" "
-	   "shm_bytes=1.5 KiB time_ms=- up=true "
+	   "shm_bytes=1.5 KiB until_ms=- up=true "
 	   "in=((name=eth0), \"two words\", \\x1b[2J)",
 	   "a value is words for people: rounded, and without braces");
 	json_words(cJSON_GetObjectItem(json, "list"), to, sizeof(to));
