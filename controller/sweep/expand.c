@@ -303,6 +303,38 @@ static int read_variables(struct sweep *sweep, const struct value *map,
 	return overlay_add_map(&sweep->variables, sweep->paths, map, err);
 }
 
+/* Keys of Docker Compose, Kubernetes, Slurm and others for what is here. */
+static int sweep_check_foreign(const struct value *root,
+			       const char *const *names, struct error *err)
+{
+	static const char *const words[][2] = {
+		{ "accelerators", "devices" }, { "args", "command" },
+		{ "binds", "mounts" },         { "cmd", "command" },
+		{ "cwd", "workdir" },          { "entrypoint", "command" },
+		{ "environment", "env" },      { "gpu", "devices" },
+		{ "gpus", "devices" },         { "grid", "matrix" },
+		{ "name", "sweep" },           { "parameters", "matrix" },
+		{ "params", "matrix" },        { "volumes", "mounts" },
+		{ "working_dir", "workdir" },
+	};
+
+	for (size_t i = 0; i < value_count(root); i++) {
+		const char *key = value_key(root, i);
+		size_t n = 0, w = 0;
+
+		while (names[n] && strcmp(names[n], key) != 0)
+			n++;
+		while (w < sizeof(words) / sizeof(words[0]) &&
+		       strcmp(words[w][0], key) != 0)
+			w++;
+		if (!names[n] && w < sizeof(words) / sizeof(words[0]))
+			return value_key_error(root, i, err,
+					       "unknown key; expected \"%s\"",
+					       words[w][1]);
+	}
+	return 0;
+}
+
 static int read_base(struct sweep *sweep, const struct value *root,
 		     struct error *err)
 {
@@ -310,7 +342,9 @@ static int read_base(struct sweep *sweep, const struct value *root,
 
 	if (!names)
 		return sweep_nomem(sweep, err);
-	if (value_check_keys(root, names, err) < 0 ||
+	if (value_expect(root, VALUE_MAP, err) < 0 ||
+	    sweep_check_foreign(root, names, err) < 0 ||
+	    value_check_keys(root, names, err) < 0 ||
 	    read_sweep_name(sweep, root, err) < 0 ||
 	    about_read(root, &sweep->about, err) < 0 ||
 	    secrets_read(root, &sweep->secrets, err) < 0)

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #define WORD_MAX 32 /* longer texts are not misspelt words */
@@ -44,23 +45,51 @@ static size_t word_distance(const char *a, const char *b)
 	return rows[strlen(a) % 3][width];
 }
 
+/* Is the word one of the parts of the text, as "nodes" of "num_nodes"? The
+ * part's offset, or SIZE_MAX.
+ */
+static size_t word_part(const char *word, const char *text)
+{
+	size_t at = 0, part;
+
+	while (text[at]) {
+		part = strcspn(text + at, "._-");
+		if (part == strlen(word) && !strncmp(text + at, word, part))
+			return at;
+		at += part;
+		at += strspn(text + at, "._-");
+	}
+	return SIZE_MAX;
+}
+
+/* Four for each edit; a part is farther than one edit, but nearer than two, and
+ * the first part is the nearest.
+ */
+static size_t word_cost(const char *text, const char *word)
+{
+	size_t part = word_part(word, text);
+	size_t edits = 4 * word_distance(text, word);
+
+	return part == SIZE_MAX || edits <= 4 ? edits : part ? 6 : 5;
+}
+
 const char *nearest_word(const char *text, const char *const *words)
 {
 	size_t length = strnlen(text, WORD_MAX + 1);
 	/* A third of the letters may be wrong, but at least one. */
-	size_t best = length < 6 ? 2 : length / 3 + 1;
+	size_t best = 4 * (length < 6 ? 2 : length / 3 + 1);
 	const char *nearest = NULL;
 
 	if (!length || length > WORD_MAX)
 		return NULL;
 	for (; *words; words++) {
-		size_t d;
+		size_t cost;
 
 		if (strnlen(*words, WORD_MAX + 1) > WORD_MAX)
 			continue;
-		d = word_distance(text, *words);
-		if (d < best) {
-			best = d;
+		cost = word_cost(text, *words);
+		if (cost < best) {
+			best = cost;
 			nearest = *words;
 		}
 	}

@@ -27,6 +27,23 @@ sweep: bad
 stepps: 3
 image: x
 END
+while read -r key word; do
+	refused "bad.yaml:3: $key: unknown key; expected .*\"$word\"" \
+		"$key, which is $word here" <<-END
+		sweep: bad
+		image: x
+		$key: 1
+	END
+done <<'END'
+gpus devices
+volumes mounts
+environment env
+num_nodes nodes
+hang_timeout hang
+max_retries retries
+same_node same_nodes
+shm_size shm
+END
 refused "bad.yaml:3: .*nodes.*many" "a word for a number" <<'END'
 sweep: bad
 image: x
