@@ -253,6 +253,17 @@ ann nodes
 like "$rc $out" "^0 .*n1 +up" "and looks"
 ann node drain n1
 like "$rc $err" "^2 .*viewer may not drain and resume nodes" "and may do no more"
+# The only copy of a key.
+cp -r "$BED/ann" "$BED/ann.here"
+sed -i 's|^controller: .*|controller: "tcp://192.0.2.1:7117"|
+	s|^controller_key: .*|controller_key: "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"|' \
+	"$BED/ann/config.yaml"
+token=$(regatta user add ann2 --role viewer 2>/dev/null)
+run ann_reads
+like "$rc $err" "^2 .*ann/config.yaml is of the controller tcp://192.0.2.1:7117; .*--replace" \
+	"whoever has the key of another cluster keeps it"
+ok 'cmp "$BED/ann/key" "$BED/ann.here/key"' "as it was"
+rm -r "$BED/ann" && mv "$BED/ann.here" "$BED/ann"
 # A key from a token of one network comes from no other: in a network of the
 # test's own, with two addresses.
 cat >"$BED/bound" <<-END

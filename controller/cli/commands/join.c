@@ -5,12 +5,35 @@
 #include "protocol/base/program.h"
 #include "protocol/wire/join.h"
 
+#include <errno.h>
+#include <string.h>
+
 #define JOIN_MS 20000
 
 struct join_options {
 	struct options common;
 	const char *token_file;
+	bool replace;
 };
+
+/* The key of another cluster would be lost: nobody prints it a second time. */
+static int join_check_other(struct cli *cli, const struct join_token *token,
+			    const char *path, struct error *err)
+{
+	struct environment file_only = *cli->environment;
+	struct connection other = { 0 };
+
+	file_only.controller = file_only.controller_key = NULL;
+	if (((const struct join_options *)cli->given)->replace ||
+	    settings_controller(&file_only, cli->options, &other, NULL) < 0 ||
+	    !strcmp(other.endpoint, token->endpoint) ||
+	    !strcmp(other.server_public, token->server_public))
+		return 0;
+	return error_set(err, EEXIST,
+			 "%.80s is of the controller %.60s; set REGATTA_CONFIG "
+			 "to another file, or give up that key with --replace",
+			 path, other.endpoint);
+}
 
 static int join_command(struct cli *cli, struct error *err)
 {
@@ -25,6 +48,7 @@ static int join_command(struct cli *cli, struct error *err)
 	if (join_token_fetch(&token, cli->arg_count ? cli->args[0] : NULL,
 			     options->token_file, err) < 0 ||
 	    settings_file(cli->environment, path, folder, err) < 0 ||
+	    join_check_other(cli, &token, path, err) < 0 ||
 	    file_make_folders(folder, 0700, err) < 0)
 		return -1;
 	snprintf(key_path, sizeof(key_path), "%s/key", folder);
@@ -48,6 +72,8 @@ static int join_command(struct cli *cli, struct error *err)
 static const struct option_rule rules[] = {
 	{ OPTION(join_options, "token-file", 0, OPTION_TEXT, token_file, "FILE"),
 	  .help = "read the token from a file, not the command line" },
+	OPTION_REPLACE(join_options, "replace the settings and the key of "
+		  "another cluster"),
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
 };
