@@ -15,8 +15,8 @@
 /* The texts of a cell, with their placeholders filled in.
  *
  * A placeholder (interpolate.h) is a value of the cell, also a default or a
- * computed one, or ${model.x}, a property of the cell's model in the catalog. A
- * cell that uses ${steps} must reach that step.
+ * computed one, or ${model.x} or ${vendor.x}, a property of the cell's model or
+ * vendor in the catalog. A cell that uses ${steps} must reach that step.
  */
 
 #define CELL_TEXT_WORD_MAX ((size_t)64 * 1024) /* argument or variable */
@@ -53,6 +53,20 @@ static int find_model_figure(const struct cell_texts *texts, const char *figure,
 	return buffer_text(out, value_text(value), err) < 0 ? -1 : 1;
 }
 
+static int find_vendor_text(const struct cell_texts *texts, const char *name,
+			    struct buffer *out, struct error *err)
+{
+	const char *vendor = texts->cell->spec.vendor;
+	const struct value *value =
+		value_get(catalog_vendor(texts->cells->catalog, vendor)->value,
+			  name);
+
+	if (!value || value_kind(value) != VALUE_SCALAR)
+		return error_set(err, EINVAL,
+				 "the profile of %s has no such text", vendor);
+	return buffer_text(out, value_text(value), err) < 0 ? -1 : 1;
+}
+
 /* A cell that uses ${steps} must reach that step. */
 static int expect_steps(const struct cell_texts *texts, const char *name,
 			const struct value *value, struct error *err)
@@ -85,6 +99,8 @@ static int cell_text_look_up(void *arg, const char *name, struct buffer *out,
 
 	if (path < 0 && !strncmp(name, "model.", 6))
 		return find_model_figure(texts, name + 6, out, err);
+	if (path < 0 && !strncmp(name, "vendor.", 7))
+		return find_vendor_text(texts, name + 7, out, err);
 	if (path < 0)
 		return 0;
 	texts->cells->used[path] = true;

@@ -180,8 +180,9 @@ struct profile {
 	struct chip_rule *chips;
 	size_t chips_count;
 	const struct value *images; /* map of framework to reference, or NULL */
-	const struct value *value;  /* the whole file */
-	struct document *document;  /* owns the texts */
+	const char *diagnosis; /* lines of a shell that test a node; or NULL */
+	const struct value *value; /* the whole file */
+	struct document *document; /* owns the texts */
 };
 
 /* Read and check one file of at most PROFILE_BYTES_MAX bytes. Errors are

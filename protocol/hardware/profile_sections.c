@@ -9,6 +9,7 @@
 #define FUNCTIONS 8 /* of a PCI device */
 #define SHM_MAX (1ULL << 44)
 #define VENDOR_MAX 63 /* bytes of a name */
+#define SCRIPT_MAX 4096
 #define TIMEOUT_MS 5000
 #define TIMEOUT_MIN_MS 100
 #define TIMEOUT_MAX_MS 60000
@@ -703,6 +704,11 @@ static int read_dies(const struct value *value, void *out, struct error *err)
 	return value_u32(value, 1, 16, out, err);
 }
 
+static int read_script(const struct value *value, void *out, struct error *err)
+{
+	return value_string(value, SCRIPT_MAX, out, err);
+}
+
 const struct map_field profile_fields[] = {
 	MAP_NEEDED("vendor", read_vendor, profile, vendor),
 	MAP_FIELD("aliases", read_words, profile, aliases),
@@ -724,5 +730,6 @@ const struct map_field profile_fields[] = {
 	MAP_FIELD("devices_per_card", read_dies, profile, devices_per_card),
 	MAP_ITEMS("chips", chip_fields, keep_chip, profile, chips),
 	MAP_FIELD("images", read_images, profile, images),
+	MAP_FIELD("diagnosis", read_script, profile, diagnosis),
 	{ 0 }
 };

@@ -42,37 +42,47 @@ fake()
 # What the vendors' tools say, in words of our own between their marks.
 mkdir -p "$BED/bin"
 program_of vendor
+# vendor NAME: runs the set's program with the lines of the vendor's profile
 vendor()
 {
-	run env PATH="$BED/bin:/usr/bin:/bin" LEVEL=1 sh "$BED/vendor.py"
+	awk '/^diagnosis: \|/ { on = 1; next } /^[^ ]/ { on = 0 }
+		on { sub(/^  /, ""); print }' \
+		"$REGATTA_BUILD/images/vendors/$1/profile.yaml" >"$BED/diagnosis"
+	sed -e "/^\\\${vendor.diagnosis}\$/{r $BED/diagnosis" -e 'd}' \
+		"$BED/vendor.py" >"$BED/vendor.sh"
+	run env PATH="$BED/bin:/usr/bin:/bin" LEVEL=1 sh "$BED/vendor.sh"
 }
-vendor
-is "$rc $err" "1 error: the image has none of dcgmi, agfhc, rvs, ascend-dmi" \
+vendor amd
+is "$rc $err" "1 error: the image has none of agfhc rvs" \
 	"an image without a tool is told"
+run regatta plan "$REGATTA_BUILD/images/validation/vendor.yaml" --set nodes=1 \
+	--set vendor=metax --set image=a:1
+like "$rc $err" "^2 .*vendor.yaml:[0-9]+: .*\{vendor.diagnosis\}: the profile of metax has \
+no such text$" "and a vendor whose profile names none"
 fake dcgmi 0 <<'END'
 | hardware test one        | Pass                                           |
 | hardware test two        | Skip - All                                     |
 END
-vendor
+vendor nvidia
 like "$rc $out" "^0 (.|
 )*dcgmi finds nothing$" "a tool that finds nothing is good"
 fake dcgmi 226 <<'END'
 | hardware test one        | Pass - GPUs: 0                                 |
 |                          | Fail - GPU: 3                                  |
 END
-vendor
+vendor nvidia
 is "$rc $err" "1 error: dcgmi: Fail - GPU: 3" "what it finds is the reason"
 rm "$BED/bin/dcgmi"
 fake rvs 0 <<'END'
 [RESULT] [  1.5] [some-action] some 4099 pass: TRUE
 [RESULT] [  2.5] [some-action] some 8195 pass: FALSE
 END
-vendor
+vendor amd
 is "$rc $err" "1 error: rvs: [RESULT] [ 2.5] [some-action] some 8195 pass: FALSE" \
 	"also where the exit code is 0"
 rm "$BED/bin/rvs"
 fake agfhc 1 </dev/null
-vendor
+vendor amd
 is "$rc $err" "1 error: agfhc: exit code 1" "and where there is nothing but that"
 rm "$BED/bin/agfhc"
 fake ascend-dmi 0 <<'END'
@@ -82,7 +92,7 @@ fake ascend-dmi 0 <<'END'
       FAIL
       *** Device 4: something is odd.
 END
-vendor
+vendor ascend
 is "$rc $err" "1 error: ascend-dmi: FAIL;*** Device 4: something is odd." \
 	"with the device"
 

@@ -459,6 +459,9 @@ static const struct {
 	{ "a figure without a model",
 	  "sweep: s\nimage: i\ncommand: [a, '${model.layers}']\n",
 	  "f:3: command[1]: ${model.layers}: the sweep has no model" },
+	{ "no text of the vendor",
+	  "sweep: s\nimage: i\ncommand: [a, '${vendor.oar}']\n",
+	  "f:3: command[1]: ${vendor.oar}: the profile of cpu has no such text" },
 	{ "a figure of an unknown model",
 	  "sweep: s\nimage: i\nmodel: gpt-nanno\n"
 	  "command: ['${model.layers}']\n",
