@@ -219,6 +219,9 @@ for code in 0 3; do
 done
 
 # Cancel and retry.
+run regatta retry $((SWEEP - 1))
+like "$rc $err" "^0 .*0 jobs queued again.*no job of it has failed or was cancelled" \
+	"a sweep whose jobs completed has none to retry, which is said"
 run regatta compare 1 3
 like "$rc $err" "^1 .*sweep 1 has no cell in common with the other" \
 	"sweeps that share no cell cannot be compared: exit 1"

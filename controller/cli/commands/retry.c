@@ -68,6 +68,8 @@ static int retry_command(struct cli *cli, struct error *err)
 		cli_say(cli, "%s still %s; retry again after that",
 			human_jobs(reply->ending).text,
 			reply->ending == 1 ? "ends" : "end");
+	else if (!reply->retried)
+		cli_say(cli, "no job of it has failed or was cancelled");
 	say_gone(cli, retry.sweep, &reply->gone);
 	return cli_print_answer(cli, &answer, err);
 }

@@ -19,6 +19,7 @@ static int monitor_tool_run(const struct profile *profile, struct buffer *text,
 {
 	const struct monitor_rules *monitor = &profile->monitor;
 
+	struct error why;
 	int rc = -1;
 
 	if (!monitor->commands_count)
@@ -28,8 +29,12 @@ static int monitor_tool_run(const struct profile *profile, struct buffer *text,
 				 profile->vendor);
 	for (size_t i = 0; rc < 0 && i < monitor->commands_count; i++)
 		rc = local_tool_run(&monitor->commands[i], &monitor->env,
-				    monitor->timeout_ms, text, err);
-	return rc;
+				    monitor->timeout_ms, text, &why);
+	return rc < 0 ? error_set(err, why.code,
+				  "%s; --from FILE reads saved output of the "
+				  "tool",
+				  why.text)
+		      : 0;
 }
 
 static int unknown_vendor(const struct profiles *profiles, const char *name,
