@@ -308,6 +308,7 @@ for command in vendors "vendors probe"; do
 	at_width 80 regatta "$command"
 	ok "((\$(wc -L <\$BED/out) <= 80))" "$command: a long last text folds" ||
 		diag "$(<"$BED/out")"
+	# shellcheck disable=SC2086 # the words of a command
 	is "$(tr -s ' \n' '\n' <"$BED/out")" "$(regatta $command | tr -s ' \n' '\n')" \
 		"and no word of it is lost"
 done
