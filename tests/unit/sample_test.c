@@ -482,7 +482,7 @@ static void test_hostile_expressions(void)
 	struct error err = { 0 };
 
 	memset(text, 'a', SAMPLE_TEXT_MAX);
-	for (size_t i = 50; i < SAMPLE_TEXT_MAX; i += 51)
+	for (size_t i = 70; i < SAMPLE_TEXT_MAX; i += 71)
 		text[i] = '\n';
 	ok(read_by(HEAD "  read: lines\n  device: '(?:a+)+[bc]'\n", text, 4096,
 		   &samples, &err) < 0 &&
