@@ -149,8 +149,13 @@ static int folder_of(const char *path, char folder[PATH_MAX], struct error *err)
 		 slash ? path : ".");
 	if (!given[0])
 		snprintf(given, sizeof(given), "/");
-	if (file_make_folders(given, 0755, err) < 0)
+	if (file_make_folders(given, 0755, err) < 0 && err->code != EACCES)
 		return -1;
+	if (access(given, W_OK) < 0)
+		return error_set(err, EACCES,
+				 "%s: you may not write there; run it as root, "
+				 "or name another file with --config",
+				 given);
 	return realpath(given, folder) ? 0 : error_errno(err, "%s", given);
 }
 

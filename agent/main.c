@@ -98,8 +98,8 @@ static int agent_program_find_keys(struct program *program, struct error *err)
 	    !settings->key)
 		return error_set(err, EINVAL,
 				 "missing controller, controller-key or key "
-				 "(expected as options or in %s); see "
-				 "regatta-agent --help",
+				 "(expected as options or in %s); "
+				 "'regatta-agent join TOKEN' writes them",
 				 settings->common.config
 					 ? settings->common.config
 					 : agent_program.file);

@@ -32,6 +32,10 @@ node_state()
 token=$(regatta node token --expires 10m 2>/dev/null)
 like "$token" "^tcp://127\.0\.0\.1:[0-9]+,[A-Za-z0-9_-]{43},[A-Za-z0-9_-]{43}\$" \
 	"a token is one line that needs no quotes"
+run setpriv --reuid 65534 --regid 65534 --clear-groups "$REGATTA_BUILD/regatta-agent" \
+	join "$token" --config "$BED/n2/agent.yaml" --no-start
+like "$rc $err" "^3 .*/n2: you may not write there; run it as root, or name another file" \
+	"who may not write the settings is told so, and the token is not used"
 join n2 "$token"
 is $rc 0 "a machine joins by it"
 is "$(stat -c '%a %U' "$BED/n2/agent.key" "$BED/n2/agent.yaml" |
