@@ -84,6 +84,9 @@ static const struct {
 	{ "a box with titles, and one of an evaluation", "------------------\n| time/      |    |\n|    iterations | 7 |\n| train/     |    |\n|    loss    | 2.5 |\n------------------\n"
 	  "| eval/      |    |\n|    iterations | 8 |\n|    loss    | 9 |\n------------------\n",
 	  1, 7, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "boxes of which the next begins at once, and one with an evaluation and the loss of updates", "----------\n| time/ | |\n| iterations | 1 |\n| fps | 9 |\n| total_timesteps | 80 |\n| train/ | |\n| loss | 2.5 |\n| n_updates | 40 |\n----------\nEval num_timesteps=90\n----------\n| eval/ | |\n| mean_reward | 7 |\n| time/ | |\n| total_timesteps | 90 |\n| train/ | |\n| loss | 3 |\n| n_updates | 50 |\n----------\n"
+	  "----------\n| time/ | |\n| iterations | 2 |\n| fps | 9 |\n| total_timesteps | 160 |\n----------\n----------\n| time/ | |\n| iterations | 3 |\n| fps | 9 |\n| total_timesteps | 240 |\n| train/ | |\n| loss | 2.25 |\n| n_updates | 60 |\n----------\n",
+	  3, 3, { 2.25, NONE, NONE, 9, NONE, NONE } },
 	{ "a box of settings", "| max steps | 100 |\n| batch size | 8 |\n| tokens per second | 5 |\nstep 1 loss 2.5\n",
 	  1, 1, { 2.5, NONE, NONE, NONE, NONE, NONE } },
 	{ "comma-separated values", "step,loss,lr\n1,2.5,0.1\n2,2.25,0.1\n",
@@ -126,6 +129,8 @@ static const struct {
 	  1, 5, { 2.5, NONE, NONE, NONE, NONE, NONE } },
 	{ "a time without a name, of a step or of ten", "step 10 loss 2.5 | 512.5 ms\nstep 20 loss 2.25 | 500 ms\n",
 	  2, 20, { 2.25, NONE, NONE, NONE, NONE, NONE } },
+	{ "lines in brackets below such an object", "{\n  \"pears\": {\n    \"ripe\": 5\n  }\n}\n[2031-05-17] step=1, skipped=0\n[Step 1/90] Loss: 2.5\n[2031-05-17] step=2, skipped=0\n[Step 2/90] Loss: 2.25\n[2031-05-17] step=3, skipped=0\n[2031-05-17] epoch=0/step=3, CurrSamplesPerSec=8.5\n[Step 3/90] Loss: 2\n",
+	  3, 3, { 2, NONE, NONE, 8.5, NONE, NONE } },
 	{ "an object with a line for each member", "{\n  \"global_step\": 20,\n  \"history\": [\n    {\n      \"loss\": 2.5,\n      \"step\": 10\n    },\n    {\n      \"loss\": 2.25,\n      \"step\": 20\n    }\n  ]\n}\n",
 	  2, 20, { 2.25, NONE, NONE, NONE, NONE, NONE } },
 	{ "an object in an object", "{\n  \"step\": 10,\n  \"train\": {\n    \"loss\": 2.5\n  }\n}\n",

@@ -36,6 +36,8 @@ struct meaning {
 	unsigned members; /* lines that may follow of an open dict; 0: none */
 	unsigned box;     /* the same of a box of names and values */
 	char box_first[TABLE_NAME_MAX]; /* the name of its first row */
+	struct line_pick box_step;      /* of the first one with a step */
+	bool box_ended;                 /* by the line before */
 	bool box_other; /* the title above its rows is of an evaluation */
 	rules_fn *fn;   /* of the line that is read */
 	void *arg;
@@ -546,6 +548,16 @@ static bool begins_members(const char *text, size_t size)
 	       !memmem(colon + 2, size - (size_t)(colon + 2 - text), "\":", 2);
 }
 
+/* A list begins here, not "[2031-05-17" or "[Step 4/90]". */
+static bool opens_list(const char *text, size_t size)
+{
+	while (size && strchr("[]{}\"', \t", *text) && *text) {
+		text++;
+		size--;
+	}
+	return !size || text[-1] == '"' || text[-1] == '\'';
+}
+
 /* Read a line of such a dict. False: it is none. */
 static bool read_member(struct meaning *meaning, const char *text, size_t size)
 {
@@ -558,7 +570,9 @@ static bool read_member(struct meaning *meaning, const char *text, size_t size)
 			return false;
 		line_begin(&meaning->line);
 		meaning->members = MEMBERS;
-	} else if (!size || !strchr("\"'{}[]", *text) || !--meaning->members) {
+	} else if (!size || !strchr("\"'{}[]", *text) ||
+		   (*text == '[' && !opens_list(text, size)) ||
+		   !--meaning->members) {
 		meaning->members = 0;
 		return false;
 	} else if (*text == '{') {
@@ -588,6 +602,7 @@ static void read_pair(struct meaning *meaning, const struct table_cell pair[2])
 		*meaning->box_first = 0;
 	}
 	meaning->box = MEMBERS;
+	meaning->box_ended = false;
 	if (!pair[1].size) {
 		meaning->box_other =
 			notation_quantity(&meaning->notation, pair[0].text,
@@ -606,6 +621,18 @@ static void read_pair(struct meaning *meaning, const struct table_cell pair[2])
 		       pair[1].text, pair[1].size, line_take, &meaning->line);
 }
 
+/* Is the step the one of the boxes before? Without "iterations", "n_updates" is
+ * that of an evaluation.
+ */
+static bool box_step_is_same(struct meaning *meaning)
+{
+	const struct line_pick *step = &meaning->line.picks[LINE_STEP];
+
+	if (!meaning->box_step.has)
+		meaning->box_step = *step;
+	return step->rank <= meaning->box_step.rank;
+}
+
 /* Read a row of a box, or what follows one: a line between rows may be its
  * end. False: the line is no part of a box.
  */
@@ -620,11 +647,13 @@ static bool read_box(struct meaning *meaning, const char *text, size_t size)
 	}
 	if (!meaning->box)
 		return false;
-	if (line_measures(&meaning->line) && line_names_step(&meaning->line))
+	if (line_measures(&meaning->line) && line_names_step(&meaning->line) &&
+	    box_step_is_same(meaning))
 		end_record(meaning);
 	for (size_t i = 0; i < size; i++)
 		border &= !isalnum((unsigned char)text[i]);
-	meaning->box = border ? meaning->box - 1 : 0;
+	meaning->box = border && !meaning->box_ended ? meaning->box - 1 : 0;
+	meaning->box_ended = true;
 	return border;
 }
 
