@@ -101,9 +101,10 @@ static uint64_t step_without_epoch(struct epoch_steps *epochs,
 uint64_t step_over_all(struct epoch_steps *epochs, const struct line_pick *step,
 		       const struct line_pick *epoch, bool batch)
 {
-	/* A share of all epochs is no epoch. */
-	if (!epoch->has || epoch->number != floor(epoch->number) ||
-	    epoch->number < 0 || epoch->number > 1e9)
+	/* A share of all epochs is no epoch, nor is the next one, "2.00". */
+	epochs->shares |= epoch->has && epoch->number != floor(epoch->number);
+	if (!epoch->has || epochs->shares || epoch->number < 0 ||
+	    epoch->number > 1e9)
 		return step_without_epoch(epochs, step);
 	if (!epochs->begun)
 		epochs_begin(epochs, step, epoch, batch);

@@ -14,6 +14,7 @@ struct epoch_steps {
 	uint64_t last;
 	bool from_zero; /* steps of an epoch */
 	double length;  /* of an epoch; 0: unknown */
+	bool shares;    /* they have fractions, and steps count over all */
 	/* The log begins in a later epoch, of unknown number from 0. */
 	bool begins_late;
 	bool guessed; /* lengths of epochs are those of their last line */

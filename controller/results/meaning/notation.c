@@ -226,7 +226,8 @@ static size_t unit_read(struct notation *notation, const char *text,
 	double si;
 
 	while (n < size && n - blank < NOTATION_UNIT_MAX &&
-	       is_unit_char(text[n]) && !quantity_mark(text + n, size - n))
+	       is_unit_char(text[n]) && !quantity_mark(text + n, size - n) &&
+	       !(text[n] == '/' && is_digit_at(text, size, n + 1)))
 		n++;
 	/* A slash alone is a mark. */
 	if (n == blank || (n == blank + 1 && text[blank] == '/'))
@@ -574,6 +575,7 @@ static void scanner_take(struct scanner *scanner, size_t n, double number)
 		.unit = { .kind = QUANTITY_PLAIN, .factor = 1 },
 	};
 	char before = mark_before(text, scanner->at);
+	bool behind_slash;
 
 	item.quantity = scanner_before(scanner)->quantity;
 	item.name = text + scanner->at - item.quantity.name_size;
@@ -605,7 +607,10 @@ static void scanner_take(struct scanner *scanner, size_t n, double number)
 		end += more;
 	}
 	item.closes = end < size && text[end] == ']';
-	if (!take_both(scanner, &item))
+	/* The total of "12.5kit/30.0kit". */
+	behind_slash =
+		scanner->gap && scanner->at - scanner->gap == 1 && *gap == '/';
+	if (!behind_slash && !take_both(scanner, &item))
 		scanner->fn(&item, scanner->arg);
 	scanner->at = scanner->gap = end;
 }
