@@ -9,6 +9,7 @@
 #define BURST_GAP 20     /* neutral lines that part bursts of errors */
 #define FAULT_TIERS 4
 #define FAULT_CERTAIN 5 /* of a line that tells of a failure */
+#define NEXT_JOB 8      /* lines of progress behind the end of one */
 #define NOISE_TIMES 2   /* that an error was survived: it ends nothing */
 
 static void causes_forget(struct causes *causes)
@@ -22,7 +23,7 @@ static void causes_forget(struct causes *causes)
 	causes->progress = causes->alive = causes->gave_up = 0;
 	causes->grown = 0;
 	causes->first_cause = 0;
-	causes->ended = false;
+	causes->ended = 0;
 	process_ends_init(&causes->ends);
 }
 
@@ -231,7 +232,7 @@ static int take_cause(struct causes *causes, const struct failure_hit *hit,
 	if (*cause->signal && causes->ends.count && cause_line_indented(line))
 		cause->quoted = &causes->ends.entries[causes->ends.count - 1];
 	if (hit->meaning->ends && !causes_before(causes, hit->meaning->order))
-		causes->ended = true;
+		causes->ended = causes->progress + 1;
 	/* "RuntimeError:" and the text in the next line. */
 	causes->unfinished =
 		hit->meaning->traceback && line->size &&
@@ -454,6 +455,14 @@ static bool line_counts_ranks(const struct cause_line *line)
 	return false;
 }
 
+/* So much progress is no teardown, but that of the next job. */
+static void causes_progress(struct causes *causes)
+{
+	causes->progress++;
+	if (causes->progress > causes->ended + NEXT_JOB)
+		causes->ended = 0;
+}
+
 /* Count a line that is a sign of life. Progress before the first cause does not
  * count; a bar is drawn once more at its end.
  */
@@ -471,7 +480,7 @@ static bool causes_goes_on(struct causes *causes, const struct cause_line *line)
 		return false;
 	if (grown ||
 	    (!bar && causes_find_hit(causes, FAILURE_PROGRESS, line, &hit)))
-		causes->progress++;
+		causes_progress(causes);
 	else if (!times && !causes_find_hit(causes, FAILURE_ALIVE, line, &hit))
 		return false;
 	/* The first line of a kind shows itself by the second. */

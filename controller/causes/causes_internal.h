@@ -43,7 +43,10 @@ struct causes {
 	uint64_t gave_up; /* lines of progress before a launcher gave up, and
 			     one; 0: none did */
 	bool help;        /* the line is of a help text */
-	bool ended;       /* later errors follow from an intended end */
+	/* Lines of progress before an intended end, from which later errors
+	 * follow, and one; 0: there was none.
+	 */
+	uint64_t ended;
 };
 
 /* "SIGKILL" for 9; "": unknown. */

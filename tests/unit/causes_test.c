@@ -373,6 +373,17 @@ static const struct {
 	  "other", -1, 1,
 	  "slurmstepd: error: *** JOB 9 ON oak3 CANCELLED AT "
 	  "2026-01-01T00:00:00 DUE TO TIME LIMIT ***" },
+	{ "of two jobs that were ended, the last counts",
+	  "slurmstepd: error: *** JOB 9 ON oak3 CANCELLED AT "
+	  "2026-01-01T00:00:00 ***\n"
+	  "step 1 loss 9\nstep 2 loss 8\nstep 3 loss 7\nstep 4 loss 6\n"
+	  "step 5 loss 5\nstep 6 loss 4\nstep 7 loss 3\nstep 8 loss 2\n"
+	  "step 9 loss 2\nstep 10 loss 2\nstep 11 loss 1\nstep 12 loss 1\n"
+	  "slurmstepd: error: *** JOB 10 ON oak4 CANCELLED AT "
+	  "2026-01-02T00:00:00 DUE TO PREEMPTION ***\n",
+	  "other", -1, 14,
+	  "slurmstepd: error: *** JOB 10 ON oak4 CANCELLED AT "
+	  "2026-01-02T00:00:00 DUE TO PREEMPTION ***" },
 	{ "a bar that is drawn over itself is one line",
 	  "  1%|#| 1/9\r  2%|#| 2/9Traceback (most recent call last):\n"
 	  "  File \"a.py\", line 1, in b\nValueError: no\n",
