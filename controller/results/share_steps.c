@@ -42,7 +42,7 @@ struct share_seen share_seen(const struct captured_value *share, uint64_t bar)
 static void range_of(const struct share_steps *shares, uint64_t total,
 		     const struct share_seen *seen, double *low, double *high)
 {
-	double per_epoch = (double)total / (double)shares->epochs;
+	double per_epoch = (double)total / shares->epochs;
 
 	*low = fmax(1, ceil(seen->low * per_epoch - SLACK));
 	*high = floor(seen->high * per_epoch + SLACK);
@@ -51,19 +51,22 @@ static void range_of(const struct share_steps *shares, uint64_t total,
 }
 
 uint64_t share_step(const struct share_steps *shares, uint64_t total,
-		    const struct share_seen *seen, uint64_t last)
+		    const struct share_seen *seen, size_t i, uint64_t last)
 {
 	double low, high;
-	uint64_t step;
+	uint64_t step, pace;
 
-	if (!total || !shares->epochs)
+	if (!total || !(shares->epochs > 0))
 		return 0;
 	range_of(shares, total, seen, &low, &high);
 	if (!(high >= 1 && high < STEP_MAX))
 		return 0;
 	step = (uint64_t)low;
-	if (seen->bar > step && (double)seen->bar <= high)
+	pace = i > 1 ? shares->seen[i - 1].step - shares->seen[i - 2].step : 0;
+	if ((double)seen->bar >= low && (double)seen->bar <= high)
 		step = seen->bar;
+	else if ((double)(last + pace) >= low && (double)(last + pace) <= high)
+		step = last + pace;
 	if (last >= step && (double)last + 1 <= high)
 		step = last + 1;
 	return step;
@@ -75,7 +78,7 @@ static bool set_epochs(struct share_steps *shares, double likely)
 	double epochs = fmin(round(likely), floor(shares->most + SLACK));
 
 	epochs = fmax(fmax(epochs, shares->least), 1);
-	if (!(epochs < 1e9) || shares->epochs == (uint64_t)epochs ||
+	if (!(epochs < 1e9) || shares->epochs == epochs ||
 	    shares->count == SHARE_STEPS_MAX)
 		return false;
 	if (shares->changes == SHARE_CHANGES_MAX) {
@@ -83,7 +86,7 @@ static bool set_epochs(struct share_steps *shares, double likely)
 		return false;
 	}
 	shares->changes++;
-	shares->epochs = (uint64_t)epochs;
+	shares->epochs = epochs;
 	return true;
 }
 
@@ -124,7 +127,16 @@ bool share_steps_bar(struct share_steps *shares, uint64_t total, uint64_t bar)
 	if (!(least > shares->least))
 		return false;
 	shares->least = least;
-	return shares->most > 0 && set_epochs(shares, (double)shares->epochs);
+	return shares->most > 0 && set_epochs(shares, shares->epochs);
+}
+
+bool share_steps_end(struct share_steps *shares, double share)
+{
+	bool other = shares->epochs != share;
+
+	shares->announced = shares->ended = true;
+	shares->epochs = share;
+	return other;
 }
 
 void share_step_given(struct share_steps *shares, const struct share_seen *seen,
@@ -171,12 +183,16 @@ static bool unsure(const struct share_steps *shares, uint64_t total)
 {
 	bool behind = false, ahead = false, wide = false, odd = false;
 
-	if (shares->unsure || !shares->epochs)
+	if (shares->unsure || !(shares->epochs > 0))
 		return true;
 	for (size_t i = 0; i < shares->count; i++) {
 		const struct share_seen *seen = &shares->seen[i];
 		double low, high;
 
+		/* The bar that is drawn again shows the step. */
+		if (shares->useless && i + 1 < shares->count &&
+		    !(seen->redrawn && seen->step == seen->bar))
+			return true;
 		range_of(shares, total, seen, &low, &high);
 		behind |= (double)seen->bar < low;
 		ahead |= (double)seen->bar > high;
@@ -185,7 +201,9 @@ static bool unsure(const struct share_steps *shares, uint64_t total)
 		wide = true;
 		odd |= uneven(shares, i);
 	}
-	if (odd || (wide && (behind || ahead)))
+	if (shares->useless)
+		return false;
+	if (odd || (wide && !shares->ended && (behind || ahead)))
 		return true;
 	return !shares->announced &&
 	       (ahead || (behind && shares->least < shares->epochs));

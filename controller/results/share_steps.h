@@ -32,7 +32,9 @@ struct share_seen {
 
 struct share_steps {
 	bool announced;     /* the number of epochs is printed */
-	uint64_t epochs;    /* in total; 0: not known */
+	bool ended;         /* the end told the number of epochs */
+	bool useless;       /* shares contradict the steps before them */
+	double epochs;      /* in total; 0: not known */
 	double least, most; /* bounds of epochs; most 0: no bar yet */
 	struct share_seen *seen;
 	size_t count, room;
@@ -46,11 +48,12 @@ void share_steps_clear(struct share_steps *shares);
 struct share_seen share_seen(const struct captured_value *share, uint64_t bar);
 
 /* The step of the share, among those that it may be: the one of its bar, else
- * the one after `last`; 0: none, or not known yet. total: of the progress; 0:
- * not known.
+ * the one as far behind `last` as that is behind the step before it, else the
+ * next one; 0: none, or not known yet. total: of the progress; 0: not known. i:
+ * the number of shares before it.
  */
 uint64_t share_step(const struct share_steps *shares, uint64_t total,
-		    const struct share_seen *seen, uint64_t last);
+		    const struct share_seen *seen, size_t i, uint64_t last);
 
 /* Use a new share, or a bar after one, to bound the number of epochs. True: the
  * number has changed, and share_step() gives other steps.
@@ -58,6 +61,9 @@ uint64_t share_step(const struct share_steps *shares, uint64_t total,
 bool share_steps_bound(struct share_steps *shares, uint64_t total,
 		       const struct share_seen *seen);
 bool share_steps_bar(struct share_steps *shares, uint64_t total, uint64_t bar);
+
+/* The training ended with its last bar, at this share. True: see above. */
+bool share_steps_end(struct share_steps *shares, double share);
 
 /* The share got this step. */
 void share_step_given(struct share_steps *shares, const struct share_seen *seen,

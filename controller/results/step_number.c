@@ -163,7 +163,7 @@ static bool shares_hold(const struct steps *steps, bool *ordered)
 	for (size_t i = 0; i < shares->count; i++) {
 		uint64_t given = shares->seen[i].step;
 		uint64_t step = share_step(shares, steps->total,
-					   &shares->seen[i], last);
+					   &shares->seen[i], i, last);
 
 		same &= step == given;
 		*ordered &= step > last && i < steps->count &&
@@ -188,7 +188,8 @@ static void give_anew(struct steps *steps)
 		return;
 	}
 	for (size_t i = 0; i < shares->count; i++) {
-		last = share_step(shares, steps->total, &shares->seen[i], last);
+		last = share_step(shares, steps->total, &shares->seen[i], i,
+				  last);
 		shares->seen[i].step = steps->records[i].step = last;
 	}
 	steps->last = steps->records[steps->current].step;
@@ -200,15 +201,29 @@ void step_numbers_bar(struct steps *steps)
 		give_anew(steps);
 }
 
+void step_numbers_end(struct steps *steps, double share)
+{
+	if (share > 0 && steps->total && steps->progress == steps->total &&
+	    share_steps_end(&steps->shares, share))
+		give_anew(steps);
+}
+
 /* The step from the share of all epochs: 1; 0: unknown. */
 static int step_of_share(struct steps *steps, const struct share_seen *seen,
 			 uint64_t *step)
 {
-	if (share_steps_bound(&steps->shares, steps->total, seen))
+	struct share_steps *shares = &steps->shares;
+
+	if (share_steps_bound(shares, steps->total, seen))
 		give_anew(steps);
-	*step = share_step(&steps->shares, steps->total, seen,
+	*step = share_step(shares, steps->total, seen, shares->count,
 			   steps->count ? steps->last : 0);
-	return *step > 0;
+	/* A limited number of steps may end in the first of the epochs that are
+	 * announced.
+	 */
+	shares->useless |=
+		!shares->count && steps->count && *step <= steps->last;
+	return *step > 0 && !shares->useless;
 }
 
 /* Is this the end of an epoch? Epochs have the length of the first one; an

@@ -684,6 +684,8 @@ int steps_take(struct steps *steps, const struct captured *captured)
 		captured_find(captured, RECORD_STEP);
 	const struct captured_value *samples =
 		captured_find(captured, rule->samples);
+	const struct captured_value *share =
+		captured_find(captured, rule->share);
 	bool finished =
 		rule->finished || captured_find(captured, RECORD_FINISHED);
 
@@ -701,6 +703,8 @@ int steps_take(struct steps *steps, const struct captured *captured)
 		take_batch(steps, captured);
 		return 0;
 	}
+	if (finished && share)
+		step_numbers_end(steps, share->number);
 	if (finished || rule->summary)
 		return take_summary(steps, captured, finished);
 	if (rule->progress) {

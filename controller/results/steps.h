@@ -94,6 +94,11 @@ int step_number(struct steps *steps, const struct captured *captured,
  */
 void step_numbers_bar(struct steps *steps);
 
+/* step_number.c: the training ended at this share; number the steps again, if
+ * its last bar was drawn.
+ */
+void step_numbers_end(struct steps *steps, double share);
+
 /* step_samples.c; the log is complete: numbers of steps that are numbers of
  * samples, by what the log says of both, become steps. -1: no memory.
  */

@@ -18,6 +18,9 @@ static const char rules_text[] =
 	"  epoch: epochs\n"
 	"- match: '\\| (?<step>\\d+)/(?<steps>\\d+) drawn'\n"
 	"  progress: true\n"
+	"- match: 'over at (?<epoch>[\\d.]+)'\n"
+	"  finished: true\n"
+	"  share: epoch\n"
 	"- dict: '{'\n"
 	"  has: [loss]\n"
 	"  share: epoch\n"
@@ -36,6 +39,8 @@ struct training {
 	bool announced;
 	unsigned until; /* its last step; 0: the end */
 	bool twice;     /* a callback says each line first */
+	bool ended;     /* the last line says the share */
+	unsigned limit; /* steps of the bar; 0: those of all epochs */
 };
 
 static struct extract_rules *rules_new(void)
@@ -79,7 +84,8 @@ static void tell(struct buffer *text, const struct training *plan,
 static void write_log(struct buffer *text, const struct training *plan,
 		      unsigned seed)
 {
-	unsigned total = plan->epochs * plan->per_epoch;
+	unsigned total =
+		plan->limit ? plan->limit : plan->epochs * plan->per_epoch;
 	unsigned until = plan->until ? plan->until : total;
 
 	if (plan->announced) {
@@ -103,6 +109,13 @@ static void write_log(struct buffer *text, const struct training *plan,
 	for (unsigned step = plan->stride; plan->late && step <= until;
 	     step += plan->stride)
 		tell(text, plan, step);
+	if (plan->ended) {
+		char line[40];
+		int size = snprintf(line, sizeof(line), "over at %.4g\n",
+				    (double)total / plan->per_epoch);
+
+		buffer_append(text, line, (size_t)size, NULL);
+	}
 }
 
 /* How many steps are wrong or missing. */
@@ -136,19 +149,35 @@ static void test_usual(void)
 {
 	static const struct training plans[] = {
 		/* a bar at each step, as where steps are slow */
-		{ 3, 100, 5, 2, 0, false, false, false, 60, false },
-		{ 1, 100, 5, 2, 0, true, false, false, 60, false },
-		{ 2, 350, 10, 2, 0, true, false, false, 0, false },
-		{ 3, 99, 1, 2, 0, false, false, false, 0, false },
-		{ 4, 1000, 20, 4, 0, true, false, true, 0, false },
+		{ 3, 100, 5, 2, 0, false, false, false, 60, false, false, 0 },
+		{ 1, 100, 5, 2, 0, true, false, false, 60, false, false, 0 },
+		{ 2, 350, 10, 2, 0, true, false, false, 0, false, false, 0 },
+		{ 3, 99, 1, 2, 0, false, false, false, 0, false, false, 0 },
+		{ 4, 1000, 20, 4, 0, true, false, true, 0, false, false, 0 },
 		/* bars are skipped, but drawn behind each line */
-		{ 1, 100, 5, 2, 100, true, false, false, 60, false },
-		{ 3, 100, 5, 2, 100, true, false, false, 60, false },
-		{ 3, 100, 5, 2, 50, true, false, false, 60, false },
-		{ 2, 800, 10, 4, 90, true, false, false, 400, false },
+		{ 1, 100, 5, 2, 100, true, false, false, 60, false, false, 0 },
+		{ 3, 100, 5, 2, 100, true, false, false, 60, false, false, 0 },
+		{ 3, 100, 5, 2, 50, true, false, false, 60, false, false, 0 },
+		{ 2, 800, 10, 4, 90, true, false, false, 400, false, false, 0 },
 		/* shares that say the step alone */
-		{ 2, 80, 4, 4, 70, false, false, true, 0, false },
-		{ 2, 80, 4, 4, 0, false, true, true, 0, false },
+		{ 2, 80, 4, 4, 70, false, false, true, 0, false, false, 0 },
+		{ 2, 80, 4, 4, 0, false, true, true, 0, false, false, 0 },
+		/* lines that were held back, up to an end that tells all */
+		{ .epochs = 3,
+		  .per_epoch = 559,
+		  .stride = 10,
+		  .digits = 4,
+		  .late = true,
+		  .ended = true },
+		/* a limit within the first epoch */
+		{ .epochs = 1,
+		  .per_epoch = 6000,
+		  .stride = 1,
+		  .digits = 2,
+		  .redrawn = true,
+		  .announced = true,
+		  .until = 400,
+		  .limit = 900 },
 	};
 
 	for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++) {
@@ -166,8 +195,8 @@ static void test_usual(void)
 static void test_twice(void)
 {
 	static const struct training plans[] = {
-		{ 1, 3000, 10, 2, 0, true, false, true, 200, true },
-		{ 3, 100, 5, 2, 0, false, false, false, 60, true },
+		{ 1, 3000, 10, 2, 0, true, false, true, 200, true, false, 0 },
+		{ 3, 100, 5, 2, 0, false, false, false, 60, true, false, 0 },
 	};
 
 	for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++) {
@@ -182,8 +211,8 @@ static void test_twice(void)
 static void test_warning(void)
 {
 	/* Lines that come when all is over, and digits that tell ten steps. */
-	const struct training late = { 3,     1000, 10,    2, 0,
-				       false, true, false, 0, false };
+	const struct training late = { 3,    1000,  10, 2,     0,     false,
+				       true, false, 0,  false, false, 0 };
 	owned(extract_free) struct extract *extract = read_training(&late, 1);
 
 	ok(wrong_steps(extract, &late) > 0, "what cannot be told is wrong");
@@ -228,7 +257,7 @@ static void test_limits(void)
 	is_int((long long)shares.count, SHARE_STEPS_MAX, "so many are kept");
 	value.number = 1e300;
 	seen = share_seen(&value, 1);
-	is_int((long long)share_step(&shares, 1000, &seen, 0), 0,
+	is_int((long long)share_step(&shares, 1000, &seen, 0, 0), 0,
 	       "a share that cannot be is of no step");
 	share_steps_clear(&shares);
 }
