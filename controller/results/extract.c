@@ -483,10 +483,15 @@ bool extract_counts(const struct extract *extract)
 
 enum remark_code extract_steps_remark(const struct extract *extract)
 {
+	const struct steps *steps = &extract->steps;
 	/* By meaning, open_figures.h says what the steps are. */
-	return extract->meaning ? REMARKS
-				: share_steps_remark(&extract->steps.shares,
-						     extract->steps.total);
+	enum remark_code code =
+		extract->meaning
+			? REMARKS
+			: share_steps_remark(&steps->shares, steps->total);
+
+	return code == REMARKS && steps_mix_runs(steps) ? REMARK_RUNS_MIXED
+							: code;
 }
 
 const struct extract_losses *extract_losses(struct extract *extract)

@@ -127,7 +127,8 @@ bool extract_takes_any(const struct extract *extract);
 bool extract_counts(const struct extract *extract);
 
 /* If the log has shares of epochs instead of steps, and the steps of some of
- * them are not certain (controller/results/share_steps.h): why; else REMARKS.
+ * them are not certain (controller/results/share_steps.h), or if they are of
+ * two runs: why; else REMARKS.
  */
 enum remark_code extract_steps_remark(const struct extract *extract);
 

@@ -80,6 +80,12 @@ static const struct {
 		  "progress bars skip steps: the step numbers are "
 		  "uncertain",
 		  "日志只有轮次的比例，进度条跳过了一些步：步号不确定" } },
+	[REMARK_RUNS_MIXED] = {
+		"runs-mixed",
+		{ "the log begins again, and ends before it reaches the last "
+		  "step of the run before: later steps are of that run",
+		  "日志中途重新开始，且在到达前一次运行的最后一步之前结束：之后的步来自前一次"
+		  "运行" } },
 	[REMARK_ARRIVAL] = {
 		"arrival",
 		{ "the log contains no step time: {0.1} ms (+-{1.1}) "

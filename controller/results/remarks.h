@@ -32,6 +32,7 @@ enum remark_code {
 	REMARK_WIDE_SPREAD,     /* q1, q3, median */
 	REMARK_EPOCH_SHARES,
 	REMARK_EPOCH_BARS,
+	REMARK_RUNS_MIXED,
 	REMARK_ARRIVAL, /* ms, error */
 	/* Of figures that cannot be. */
 	REMARK_LOSS,              /* loss as a word; step, steps */

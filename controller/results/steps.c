@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#define LATE_RANKS 8 /* steps that a rank prints later than another */
 #define OTHER_UNIT 3 /* times as high: a rate is of something else */
 
 void steps_init(struct steps *steps, const struct extract_rules *rules)
@@ -380,6 +381,7 @@ static void follow_restart(struct steps *steps, uint64_t last, uint64_t step)
 	if (step < last) {
 		steps->back++;
 		again->to = steps->records[steps->count - 1].step;
+		again->from = step;
 		return;
 	}
 	if (again->to && step > again->to) {
@@ -388,6 +390,15 @@ static void follow_restart(struct steps *steps, uint64_t last, uint64_t step)
 		again->to = again->clashes = 0;
 	}
 	again->stride = step - last;
+}
+
+bool steps_mix_runs(const struct steps *steps)
+{
+	const struct again *again = &steps->again;
+
+	return steps->last < again->to &&
+	       again->to - again->from > LATE_RANKS * again->stride &&
+	       steps->last > again->from + LATE_RANKS * again->stride;
 }
 
 /* Does it say the loss of the record again? Then a callback and the program

@@ -42,6 +42,7 @@ struct steps {
 	uint64_t back;    /* steps that came after a later one */
 	struct again {
 		uint64_t to;      /* the last step before a restart; 0: none */
+		uint64_t from;    /* its first step */
 		uint64_t clashes; /* since then */
 		uint64_t stride;  /* between the last two steps */
 	} again;
@@ -98,6 +99,11 @@ void step_numbers_bar(struct steps *steps);
  * its last bar was drawn.
  */
 void step_numbers_end(struct steps *steps, double share);
+
+/* The log is complete: does it begin again, and end before the last step of the
+ * run before? Ranks that print a few steps later do not count.
+ */
+bool steps_mix_runs(const struct steps *steps);
 
 /* step_samples.c; the log is complete: numbers of steps that are numbers of
  * samples, by what the log says of both, become steps. -1: no memory.

@@ -387,6 +387,35 @@ static void test_steps(void)
 	extract_rules_free(rules);
 }
 
+/* Steps 1 to 40, and some again. */
+static enum remark_code remark_behind(unsigned from, unsigned to)
+{
+	owned(extract_rules_free) struct extract_rules *rules =
+		rules_of(cpu_rules, NULL);
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 16);
+	owned(extract_free) struct extract *extract = NULL;
+
+	for (unsigned i = 1; i <= 40 + (to + 1 - from); i++) {
+		char line[160];
+		unsigned step = i <= 40 ? i : from + i - 41;
+		int size = snprintf(line, sizeof(line), STEP("%u", "%u") "\n",
+				    step, i);
+
+		buffer_append(&text, line, (size_t)size, NULL);
+	}
+	extract = read_text(rules, text.data, text.size, text.size);
+	return extract_steps_remark(extract);
+}
+
+static void test_runs(void)
+{
+	is_int(remark_behind(1, 20), REMARK_RUNS_MIXED,
+	       "a second run that ends earlier is told of");
+	is_int(remark_behind(1, 40), REMARKS, "one that replaces all is not");
+	is_int(remark_behind(21, 50), REMARKS, "nor one that goes on");
+	is_int(remark_behind(36, 39), REMARKS, "nor a rank that is late");
+}
+
 static void test_long(void)
 {
 	struct extract_rules *rules = rules_of(cpu_rules, NULL);
@@ -729,6 +758,7 @@ int main(void)
 	test_bytes();
 	test_columns();
 	test_streams();
+	test_runs();
 	test_fields();
 	test_values();
 	test_numbers();
