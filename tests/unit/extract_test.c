@@ -151,6 +151,10 @@ static void test_cpu(void)
 				    "4,ms=10.5,tok=800.5,mib=12.3 "
 				    "5,ms=10.5,tok=800.5,mib=12.3",
 	      "NaN is a value, a broken number is none");
+	CHECK(rules, STEP("1", "nan.0") "\n" STEP("2", "nan.05") "\n",
+	      "1,loss=nan,ms=10.5,tok=800.5,mib=12.3 "
+	      "2,ms=10.5,tok=800.5,mib=12.3",
+	      "NaN as a bar of tqdm prints it");
 	CHECK(rules, STEP("99999999999999999999", "1") "\n", "",
 	      "a step number out of range is none");
 	CHECK(rules, "", "", "no bytes");

@@ -24,7 +24,7 @@ size_t digits_count(const char *text, size_t size)
 	return n;
 }
 
-/* "nan", "inf", "Infinity"; the bytes, 0: none. */
+/* "nan", "inf", "Infinity", and tqdm's "nan.0"; the bytes, 0: none. */
 static size_t word_number(const char *text, size_t size, double *number)
 {
 	static const struct {
@@ -37,9 +37,12 @@ static size_t word_number(const char *text, size_t size, double *number)
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		size_t n = strlen(words[i].word);
 
-		if (size < n || strncasecmp(text, words[i].word, n) != 0 ||
-		    (size > n && (isalnum((unsigned char)text[n]) ||
-				  text[n] == '_' || text[n] & 0x80)))
+		if (size < n || strncasecmp(text, words[i].word, n) != 0)
+			continue;
+		if (size > n + 1 && !memcmp(text + n, ".0", 2))
+			n += 2;
+		if (size > n && (isalnum((unsigned char)text[n]) ||
+				 text[n] == '_' || text[n] & 0x80))
 			continue;
 		*number = words[i].number;
 		return n;
