@@ -135,6 +135,8 @@ static const struct {
 	  2, 200, { 2.25, NONE, NONE, NONE, NONE, NONE } },
 	{ "shares of epochs, one of them a whole number", "step:800 ep:40 epch:1.52 loss:2.5 grdn:9.5\nstep:1K ep:51 epch:2.00 loss:2.25 grdn:8.5\nstep:2K ep:60 epch:2.53 loss:2 grdn:7.5\n",
 	  3, 2000, { 2, NONE, NONE, NONE, NONE, NONE } },
+	{ "seconds since the line before, as the clock tells", "10:00:00: iter: 0 loss: 2.5 seconds: 400\n10:02:03: iter: 100 loss: 2.25 seconds: 123\n10:04:06: iter: 200 loss: 2 seconds: 123\n",
+	  3, 200, { 2, 1230, NONE, NONE, NONE, NONE } },
 	{ "an object with a line for each member", "{\n  \"global_step\": 20,\n  \"history\": [\n    {\n      \"loss\": 2.5,\n      \"step\": 10\n    },\n    {\n      \"loss\": 2.25,\n      \"step\": 20\n    }\n  ]\n}\n",
 	  2, 20, { 2.25, NONE, NONE, NONE, NONE, NONE } },
 	{ "an object in an object", "{\n  \"step\": 10,\n  \"train\": {\n    \"loss\": 2.5\n  }\n}\n",
