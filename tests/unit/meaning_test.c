@@ -137,6 +137,10 @@ static const struct {
 	  3, 2000, { 2, NONE, NONE, NONE, NONE, NONE } },
 	{ "seconds since the line before, as the clock tells", "10:00:00: iter: 0 loss: 2.5 seconds: 400\n10:02:03: iter: 100 loss: 2.25 seconds: 123\n10:04:06: iter: 200 loss: 2 seconds: 123\n",
 	  3, 200, { 2, 1230, NONE, NONE, NONE, NONE } },
+	{ "a time, and the part of the data in brackets", "2031-01-01 00:00:20,000 INFO: [pears..][epoch:  0, iter:   1,900, lr:(2.000e-04,)] [eta: 1 day, 0:00:00, time (data): 0.500 (0.003)] l_pix: 2.5e-01\n"
+	  "2031-01-01 00:01:10,000 INFO: [pears..][epoch:  0, iter:   2,000, lr:(2.000e-04,)] [eta: 1 day, 0:00:00, time (data): 0.500 (0.003)] l_pix: 1.25e-01\n"
+	  "2031-01-01 00:02:00,000 INFO: [pears..][epoch:  0, iter:   2,100, lr:(2.000e-04,)] [eta: 1 day, 0:00:00, time (data): 0.500 (0.003)] l_pix: 6.25e-02\n",
+	  3, 2100, { 0.0625, 500, NONE, NONE, NONE, NONE } },
 	{ "an object with a line for each member", "{\n  \"global_step\": 20,\n  \"history\": [\n    {\n      \"loss\": 2.5,\n      \"step\": 10\n    },\n    {\n      \"loss\": 2.25,\n      \"step\": 20\n    }\n  ]\n}\n",
 	  2, 20, { 2.25, NONE, NONE, NONE, NONE, NONE } },
 	{ "an object in an object", "{\n  \"step\": 10,\n  \"train\": {\n    \"loss\": 2.5\n  }\n}\n",

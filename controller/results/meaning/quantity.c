@@ -480,7 +480,9 @@ static bool is_other(const struct lexicon *lexicon, const char *text,
 	return other;
 }
 
-/* A unit in brackets at the end of a name: "(ms)". The end without it. */
+/* A unit in brackets at the end of a name: "(ms)"; not "time (data)", of which
+ * the second number stands behind the first. The end without it.
+ */
 static size_t cut_brackets(const struct lexicon *lexicon, const char *text,
 			   size_t end, struct quantity_unit *unit)
 {
@@ -492,7 +494,8 @@ static size_t cut_brackets(const struct lexicon *lexicon, const char *text,
 		open--;
 	if (open < 2)
 		return end;
-	*unit = quantity_unit(lexicon, text + open, end - 1 - open);
+	if (end - 1 - open != 4 || memcmp(text + open, "data", 4) != 0)
+		*unit = quantity_unit(lexicon, text + open, end - 1 - open);
 	end = open - 1;
 	while (end && is_space(text[end - 1]))
 		end--;
