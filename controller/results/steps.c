@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#define LATE_RANKS 8 /* steps that a rank prints later than another */
 #define OTHER_UNIT 3 /* times as high: a rate is of something else */
 
 void steps_init(struct steps *steps, const struct extract_rules *rules)
@@ -123,14 +122,17 @@ static void put_known(struct record *record, enum record_field field,
 	record->has |= 1u << field;
 }
 
-/* Put all captured values but the step. */
+/* Put all captured values but the step, and the share at the end of all. */
 static int put_captured(struct steps *steps, struct record *record,
 			const struct captured *captured)
 {
 	for (size_t i = 0; i < captured->count; i++) {
 		const struct captured_value *value = &captured->values[i];
 
-		if (value->kind == CAPTURED_TEXT || value->field == RECORD_STEP)
+		if (value->kind == CAPTURED_TEXT ||
+		    value->field == RECORD_STEP ||
+		    (captured->rule->finished &&
+		     value->field == captured->rule->share))
 			continue;
 		if (value->field < RECORD_FIELDS)
 			put_known(record, (enum record_field)value->field,
@@ -390,15 +392,6 @@ static void follow_restart(struct steps *steps, uint64_t last, uint64_t step)
 		again->to = again->clashes = 0;
 	}
 	again->stride = step - last;
-}
-
-bool steps_mix_runs(const struct steps *steps)
-{
-	const struct again *again = &steps->again;
-
-	return steps->last < again->to &&
-	       again->to - again->from > LATE_RANKS * again->stride &&
-	       steps->last > again->from + LATE_RANKS * again->stride;
 }
 
 /* Does it say the loss of the record again? Then a callback and the program
@@ -695,8 +688,6 @@ int steps_take(struct steps *steps, const struct captured *captured)
 		captured_find(captured, RECORD_STEP);
 	const struct captured_value *samples =
 		captured_find(captured, rule->samples);
-	const struct captured_value *share =
-		captured_find(captured, rule->share);
 	bool finished =
 		rule->finished || captured_find(captured, RECORD_FINISHED);
 
@@ -714,8 +705,8 @@ int steps_take(struct steps *steps, const struct captured *captured)
 		take_batch(steps, captured);
 		return 0;
 	}
-	if (finished && share)
-		step_numbers_end(steps, share->number);
+	if (finished)
+		step_numbers_end(steps, captured);
 	if (finished || rule->summary)
 		return take_summary(steps, captured, finished);
 	if (rule->progress) {

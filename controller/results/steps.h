@@ -95,13 +95,13 @@ int step_number(struct steps *steps, const struct captured *captured,
  */
 void step_numbers_bar(struct steps *steps);
 
-/* step_number.c: the training ended at this share; number the steps again, if
- * its last bar was drawn.
+/* step_number.c: the training ended, and its last bar was drawn: number the
+ * steps again by the share that the match may have.
  */
-void step_numbers_end(struct steps *steps, double share);
+void step_numbers_end(struct steps *steps, const struct captured *captured);
 
-/* The log is complete: does it begin again, and end before the last step of the
- * run before? Ranks that print a few steps later do not count.
+/* step_number.c; the log is complete: does it begin again, and end before the
+ * last step of the run before? Ranks that print a few steps later do not count.
  */
 bool steps_mix_runs(const struct steps *steps);
 
