@@ -58,6 +58,8 @@ uint64_t share_step(const struct share_steps *shares, uint64_t total,
 
 	if (!total || !(shares->epochs > 0))
 		return 0;
+	if (shares->useless)
+		return seen->bar;
 	range_of(shares, total, seen, &low, &high);
 	if (!(high >= 1 && high < STEP_MAX))
 		return 0;
@@ -116,13 +118,18 @@ bool share_steps_bar(struct share_steps *shares, uint64_t total, uint64_t bar)
 {
 	struct share_seen *seen =
 		shares->count ? &shares->seen[shares->count - 1] : NULL;
-	double least;
+	double least, low, high;
 
 	if (!seen || !total || !bar || bar < seen->bar)
 		return false;
 	seen->redrawn |= bar == seen->bar;
-	if (shares->announced)
-		return false;
+	if (shares->announced) {
+		if (shares->count > 1 || bar != seen->bar || shares->useless ||
+		    !(shares->epochs > 0))
+			return false;
+		range_of(shares, total, seen, &low, &high);
+		return shares->useless = (double)bar > high;
+	}
 	least = ceil(seen->low * (double)total / (double)bar - SLACK);
 	if (!(least > shares->least))
 		return false;

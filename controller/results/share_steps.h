@@ -33,7 +33,8 @@ struct share_seen {
 struct share_steps {
 	bool announced;     /* the number of epochs is printed */
 	bool ended;         /* the end told the number of epochs */
-	bool useless;       /* shares contradict the steps before them */
+	bool useless;       /* contradicted by the steps before, or by
+			       the bar that is drawn again */
 	double epochs;      /* in total; 0: not known */
 	double least, most; /* bounds of epochs; most 0: no bar yet */
 	struct share_seen *seen;

@@ -178,6 +178,14 @@ static void test_usual(void)
 		  .announced = true,
 		  .until = 400,
 		  .limit = 900 },
+		{ .epochs = 1,
+		  .per_epoch = 6000,
+		  .stride = 100,
+		  .digits = 2,
+		  .redrawn = true,
+		  .announced = true,
+		  .until = 400,
+		  .limit = 900 },
 	};
 
 	for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++) {
