@@ -141,12 +141,13 @@ static void heap_compare(struct peer_value *of, double median, size_t count)
 
 /* In a small heap a few slow ones are much of the deviation, which hides them.
  * So each of the worst third is compared with those that are better than it
- * only (as Rosner, 1983, on one side). If one differs from these, those that
+ * only (as Rosner, 1983, on one side); of pairs, the worst two fifths, because
+ * a slow node is paired again and again. If one differs from these, those that
  * are worse than it do, too. Sets chances and deviations of sorted values.
  */
 static void heap_trim(struct peer_value *values, size_t count, double median)
 {
-	size_t most = count / 3;
+	size_t most = values->pair ? 2 * count / 5 : count / 3;
 	double sum = 0, squares = 0, least = 1, deviation = NAN;
 
 	for (size_t i = 0; i < count; i++) { /* the best one first */

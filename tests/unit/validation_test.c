@@ -58,6 +58,24 @@ static struct peer_value first_of(const double *numbers, size_t count)
 	return *unit_of(values, count, "0");
 }
 
+/* Pairs of one slow node, which was a suspect, beside others that differ. */
+static void test_slow_pairs(void)
+{
+	static const double rates[] = { 64,    64.1,  63.9,  64.2,  20000,
+					10000, 13000, 26000, 16000, 9000 };
+	struct peer_value values[10];
+	size_t found = 0;
+
+	for (size_t i = 0; i < 10; i++) {
+		values[i] = value_of("pair", rates[i]);
+		values[i].pair = true;
+	}
+	peers_judge(values, 10, NULL);
+	for (size_t i = 0; i < 10; i++)
+		found += values[i].verdict == VERDICT_SUSPECT;
+	is_int(found, 4, "four slow pairs of ten do not hide each other");
+}
+
 static void test_by_hand(void)
 {
 	static const double one[] = { 80, 100, 101, 99, 100.5, 99.5, 100, 101 };
@@ -343,6 +361,7 @@ int main(void)
 {
 	tap_begin(60);
 	test_by_hand();
+	test_slow_pairs();
 	test_quick();
 	test_pairs();
 	test_links();
