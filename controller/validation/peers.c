@@ -322,17 +322,17 @@ void peers_confirm(struct peer_value *value, double second)
 	struct peer_value again = { .value = second, .less = value->less };
 	double worse =
 		value->less ? second - value->median : value->median - second;
+	bool low = value->value < value->floor && second < value->floor;
+	bool like = worse < value->threshold * value->median ||
+		    (isfinite(value->deviation) &&
+		     t_chance(peer_badness(&again, value->median) /
+				      value->deviation,
+			      (double)value->peers - 1) > AGAIN_CHANCE);
 
 	if (value->verdict == VERDICT_GOOD)
 		return;
-	if (value->value < value->floor && second < value->floor)
+	if (low || (!like && isfinite(value->chance)))
 		value->verdict = VERDICT_BAD;
-	else if (worse < value->threshold * value->median ||
-		 (isfinite(value->deviation) &&
-		  t_chance(peer_badness(&again, value->median) /
-				   value->deviation,
-			   (double)value->peers - 1) > AGAIN_CHANCE))
+	else if (like)
 		value->verdict = VERDICT_GOOD;
-	else if (isfinite(value->chance))
-		value->verdict = VERDICT_BAD;
 }
