@@ -243,8 +243,9 @@ static int look_at_output(sd_event_source *source, uint64_t usec, void *arg)
 		pause = fill_ms(limit, usage.bytes + watch->nameless_bytes,
 				FILL_BYTES);
 		loop_timer(config->loop, &watch->output,
-			   pause < 2 * WRITE_LOOK_MS ? WRITE_LOOK_MS
-						     : 2 * WRITE_LOOK_MS,
+			   pause < INT64_C(2) * WRITE_LOOK_MS
+				   ? WRITE_LOOK_MS
+				   : 2 * WRITE_LOOK_MS,
 			   look_at_output, watch, NULL);
 		return 0;
 	}
