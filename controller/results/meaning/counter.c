@@ -93,12 +93,10 @@ bool counter_hold(struct counter *counter, const struct line_reading *line,
 			--counter->count * sizeof(*held));
 	held = &counter->held[counter->count++];
 	*held = (struct counter_held){ *line, stamp };
-	for (size_t i = 0; i < LINE_VALUES; i++)
-		held->line.picks[i].text_size = 0;
+	line_forget_text(&held->line);
 	for (size_t i = 0; i < line->counter_count; i++) {
 		double rise;
 
-		held->line.counters[i].text_size = 0;
 		counter_name(counter, line, i);
 		rise = counter_rise(counter);
 		/* Steps rise slower than samples. */

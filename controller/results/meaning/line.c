@@ -565,6 +565,30 @@ void line_take(const struct notation_item *item, void *arg)
 	line->loss_next = quantity->of_loss;
 }
 
+static void note_point(struct line_pick *epoch)
+{
+	if (epoch->has && memchr(epoch->text, '.', epoch->text_size))
+		epoch->decimal = true;
+}
+
+static void picks_forget_text(struct line_pick *picks, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		picks[i].text = "";
+		picks[i].text_size = 0;
+	}
+}
+
+void line_forget_text(struct line_reading *line)
+{
+	note_point(&line->picks[LINE_EPOCH]);
+	picks_forget_text(line->picks, LINE_VALUES);
+	picks_forget_text(line->unnamed, 2);
+	picks_forget_text(line->alone, 2);
+	picks_forget_text(line->counters, LINE_COUNTERS);
+	picks_forget_text(&line->of_train, 1);
+}
+
 /* The ratios or numbers in brackets are "[epoch][step]", or the step alone. */
 void line_end(struct line_reading *line)
 {
@@ -573,10 +597,7 @@ void line_end(struct line_reading *line)
 	const struct line_pick *ratios = line->unnamed;
 	struct line_pick *done = &line->picks[LINE_SAMPLES_DONE];
 
-	if (epoch)
-		line->picks[LINE_EPOCH].decimal =
-			memchr(line->picks[LINE_EPOCH].text, '.',
-			       line->picks[LINE_EPOCH].text_size);
+	note_point(&line->picks[LINE_EPOCH]);
 	if (line->parts && !line_loss_is_sure(line))
 		line->picks[LINE_LOSS].has = false;
 	/* "[2/60] train 1.71 valid 1.80" */

@@ -91,6 +91,9 @@ struct line_reading {
 
 void line_begin(struct line_reading *line);
 
+/* The line's text goes: values that are kept have none any more. */
+void line_forget_text(struct line_reading *line);
+
 /* A notation_fn; arg is the line. */
 notation_fn line_take;
 

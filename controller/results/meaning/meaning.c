@@ -392,6 +392,7 @@ static void keep_context(struct meaning *meaning)
 		}
 	} else if (line->picks[LINE_EPOCH].has) {
 		meaning->epoch = line->picks[LINE_EPOCH];
+		meaning->epoch.text_size = 0;
 	}
 }
 
@@ -460,8 +461,7 @@ static bool hold_lone(struct meaning *meaning)
 		return false;
 	}
 	*lone = now;
-	for (size_t i = 0; i < LINE_VALUES; i++)
-		lone->line.picks[i].text_size = 0;
+	line_forget_text(&lone->line);
 	return true;
 }
 
@@ -694,6 +694,9 @@ int meaning_read(struct meaning *meaning, struct fields *names,
 	meaning->rank = rank;
 	meaning->bare = bare;
 	meaning->rc = 0;
+	/* What the lines before gave to a box or an object that goes on. */
+	if (meaning->box || meaning->members)
+		line_forget_text(&meaning->line);
 	meaning->line.flush = end_record;
 	meaning->line.flush_arg = meaning;
 	if (line_is_headed(meaning, text, size))
