@@ -104,7 +104,7 @@ uint64_t step_over_all(struct epoch_steps *epochs, const struct line_pick *step,
 	/* A share of all epochs is no epoch, nor is the next one, "2.00". */
 	epochs->shares |= epoch->has && epoch->number != floor(epoch->number);
 	if (!epoch->has || epochs->shares || epoch->number < 0 ||
-	    epoch->number > 1e9)
+	    epoch->number > EPOCH_MAX)
 		return step_without_epoch(epochs, step);
 	if (!epochs->begun)
 		epochs_begin(epochs, step, epoch, batch);

@@ -4,6 +4,8 @@
 
 #include "controller/results/meaning/line.h"
 
+#define EPOCH_MAX 1e9 /* a larger number is none */
+
 /* The epoch that is read, and the steps before it. */
 struct epoch_steps {
 	bool begun;

@@ -236,6 +236,8 @@ static enum meaning_steps find_step(struct meaning *meaning, uint64_t *step)
 		return STEPS_COUNTED;
 	if (!epoch->has)
 		return line_loss_is_sure(line) ? STEPS_COUNTED : MEANING_STEPS;
+	if (epoch->number < 0 || epoch->number > EPOCH_MAX)
+		return MEANING_STEPS;
 	*step = (uint64_t)epoch->number;
 	return STEPS_EPOCHS;
 }
@@ -694,9 +696,6 @@ int meaning_read(struct meaning *meaning, struct fields *names,
 	meaning->rank = rank;
 	meaning->bare = bare;
 	meaning->rc = 0;
-	/* What the lines before gave to a box or an object that goes on. */
-	if (meaning->box || meaning->members)
-		line_forget_text(&meaning->line);
 	meaning->line.flush = end_record;
 	meaning->line.flush_arg = meaning;
 	if (line_is_headed(meaning, text, size))
@@ -707,5 +706,8 @@ int meaning_read(struct meaning *meaning, struct fields *names,
 		end_record(meaning);
 		meaning->headed = line_is_title(meaning, text, size);
 	}
+	/* What it gave to a box or an object that goes on. */
+	if (meaning->box || meaning->members)
+		line_forget_text(&meaning->line);
 	return meaning->rc;
 }
