@@ -22,10 +22,11 @@
 #include <zmq.h>
 
 #define PER_PROCESS 2000
-#define FILES_EACH                                                             \
-	24             /* descriptors that an agent has open, with its loop's  \
-			*/
-#define FILES_ELSE 200 /* what else its process has open */
+/* Descriptors that an agent with a task has open, with its loop's, and what
+ * else its process has.
+ */
+#define FILES_EACH 32
+#define FILES_ELSE 200
 #define PER_LOOP 8
 #define SOCKETS_EACH 4 /* a dealer, both ends of its monitor, one to spare */
 #define JOIN_S 300

@@ -107,5 +107,5 @@ share_run()
 		one[1]=${one[1]:-$s}
 		share_put 'docker pull on each' "$nodes" "$s" "${one[1]}"
 	done
-	cluster_down
+	cluster_down && hosts_down
 }

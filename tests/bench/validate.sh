@@ -77,6 +77,8 @@ validate_run()
 {
 	local ours=0 theirs=0 s
 
+	# What another benchmark left behind has ended.
+	rm -rf "$CLUSTER"
 	cluster_up $VALIDATE_NODES hosts && validate_sshd || return
 	# The first one brings the image to the engines.
 	validate_regatta >/dev/null && validate_script &&
@@ -94,5 +96,5 @@ validate_run()
 		printf way, "regatta", nodes, ours >>results
 		printf way, "parallel-ssh", nodes, theirs >>results
 	}'
-	cluster_down
+	cluster_down && hosts_down
 }
