@@ -22,7 +22,17 @@ struct extract {
 	struct prefixes *prefixes;   /* of its lines; NULL: all are plain */
 	struct buffer partial;       /* of a record that is not complete */
 	bool unmarked;               /* the current line has no mark */
-	bool all;      /* such a line is a record: all lines are read */
+	bool all; /* such a line is a record: all lines are read */
+	bool file_ends;
+	/* The value that stands last in a line that matched, and of the last
+	 * line, if it has no end, where that is.
+	 */
+	struct last_value {
+		uint16_t field;
+		size_t digits;
+	} last_value;
+	const char *open_end;
+	bool cut;      /* its last number may be */
 	bool skipping; /* the rest of the record, which is too long */
 	bool titles;   /* rules ask for what stands above a dict */
 	char title[TITLE_MAX + sizeof(" {")]; /* "" : the line above is none */
@@ -62,11 +72,44 @@ void extract_clock(struct extract *extract, extract_clock_fn *fn, void *arg)
 	extract->clock_arg = arg;
 }
 
+/* Digits behind the point of a number, or all of them. */
+static size_t digits_behind(const char *text, size_t size)
+{
+	const char *dot = memchr(text, '.', size);
+
+	return dot ? size - (size_t)(dot - text) : size;
+}
+
+/* Note which value stands last in the line. If the line ends with it, and has
+ * no end, more digits may have followed, unless it has as many as before.
+ */
+static void note_last_value(struct extract *extract,
+			    const struct captured *captured)
+{
+	const struct captured_value *last = NULL;
+	struct last_value found;
+
+	for (size_t i = 0; i < captured->count; i++)
+		if (captured->values[i].kind == CAPTURED_NUMBER &&
+		    captured->values[i].size &&
+		    (!last || captured->values[i].text > last->text))
+			last = &captured->values[i];
+	if (!last)
+		return;
+	found = (struct last_value){ last->field,
+				     digits_behind(last->text, last->size) };
+	extract->cut |= extract->open_end == last->text + last->size &&
+			(found.field != extract->last_value.field ||
+			 found.digits < extract->last_value.digits);
+	extract->last_value = found;
+}
+
 static int take_captured(const struct captured *captured, void *arg)
 {
 	struct extract *extract = arg;
 	uint64_t made;
 
+	note_last_value(extract, captured);
 	extract->lives++;
 	extract->all |= extract->unmarked;
 	if (captured->rule->life && !captured->count)
@@ -89,7 +132,7 @@ static bool closes_itself(const char *text, size_t size)
 {
 	while (size && (text[size - 1] == ' ' || text[size - 1] == '\t'))
 		size--;
-	return size && (text[size - 1] == '|' || text[size - 1] == '}');
+	return size && text[size - 1] && strchr("|}])", text[size - 1]);
 }
 
 /* whole: the record has its end; else it is read if it closes itself. */
@@ -103,8 +146,10 @@ static int extract_read_record(struct extract *extract, const char *text,
 	if (!size)
 		return 0;
 	text = rules_plain(extract->rules, text, &size);
-	if (!whole && !closes_itself(text, size))
+	if (!whole && !extract->file_ends && !closes_itself(text, size))
 		return 0;
+	if (!whole)
+		extract->open_end = text + size;
 	if (extract->meaning)
 		return meaning_read(extract->meaning, &extract->steps.names,
 				    text, size, extract->stamp.seconds,
@@ -322,6 +367,11 @@ int extract_feed(struct extract *extract, const void *data, size_t size,
 		       : 0;
 }
 
+void extract_file_ends(struct extract *extract)
+{
+	extract->file_ends = true;
+}
+
 int extract_finish(struct extract *extract, struct error *err)
 {
 	int rc;
@@ -335,6 +385,7 @@ int extract_finish(struct extract *extract, struct error *err)
 				 extract->partial.size, false);
 	extract->skipping = false;
 	buffer_clear(&extract->partial);
+	steps_keep_last_run(&extract->steps);
 	if (rc == 0)
 		rc = step_numbers_samples(&extract->steps);
 	steps_check_rates(&extract->steps);
@@ -350,6 +401,9 @@ int extract_finish(struct extract *extract, struct error *err)
 		rc = open_figures(meaning_found(extract->meaning),
 				  &extract->steps, &extract->remarks,
 				  &extract->remark_count, err);
+	if (rc == 0 && extract->cut)
+		rc = remark_add(&extract->remarks, &extract->remark_count,
+				SAID(LAST_LINE_OPEN, ), err);
 	if (rc == 0 && extract->steps.coarse)
 		rc = remark_add(&extract->remarks, &extract->remark_count,
 				SAID(COARSE,
@@ -490,8 +544,7 @@ enum remark_code extract_steps_remark(const struct extract *extract)
 			? REMARKS
 			: share_steps_remark(&steps->shares, steps->total);
 
-	return code == REMARKS && steps_mix_runs(steps) ? REMARK_RUNS_MIXED
-							: code;
+	return code == REMARKS && steps->several ? REMARK_RUNS_MIXED : code;
 }
 
 const struct extract_losses *extract_losses(struct extract *extract)

@@ -59,6 +59,14 @@ bool extract_stamp(const struct prefix_run *run, size_t at,
 void extract_stamps(struct extract *extract, const struct extract_stamp *stamps,
 		    size_t count);
 
+/* Before extract_finish(): the stream is a file that nobody writes any more,
+ * which may lack the end of its last line. Then the line counts, and a remark
+ * says if its last number may have been cut. Of other streams it counts if it
+ * ends its last field itself (log_rules.h): a program that is killed may end
+ * within a number.
+ */
+void extract_file_ends(struct extract *extract);
+
 /* The stream ends: complete the last record. */
 int extract_finish(struct extract *extract, struct error *err);
 

@@ -351,6 +351,13 @@ int format_choice_feed(struct format_choice *choice, const void *data,
 		       : 0;
 }
 
+void format_choice_file_ends(struct format_choice *choice)
+{
+	for (size_t i = 0; i < choice->count; i++)
+		if (choice->extracts[i])
+			extract_file_ends(choice->extracts[i]);
+}
+
 int format_choice_finish(struct format_choice *choice, struct error *err)
 {
 	if (prefixes_finish(choice->prefixes) < 0 ||

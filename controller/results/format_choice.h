@@ -30,9 +30,10 @@ OWNED_POINTER(struct format_choice, format_choice_free)
 struct extract *format_choice_extract(const struct format_choice *choice,
 				      size_t format);
 
-/* As extract_feed() and extract_finish(). */
+/* As extract_feed(), extract_file_ends() and extract_finish(). */
 int format_choice_feed(struct format_choice *choice, const void *data,
 		       size_t size, struct error *err);
+void format_choice_file_ends(struct format_choice *choice);
 int format_choice_finish(struct format_choice *choice, struct error *err);
 
 struct format_fit {

@@ -82,10 +82,9 @@ static const struct {
 		  "日志只有轮次的比例，进度条跳过了一些步：步号不确定" } },
 	[REMARK_RUNS_MIXED] = {
 		"runs-mixed",
-		{ "the log begins again, and ends before it reaches the last "
-		  "step of the run before: later steps are of that run",
-		  "日志中途重新开始，且在到达前一次运行的最后一步之前结束：之后的步来自前一次"
-		  "运行" } },
+		{ "the log contains several runs: its steps are those of the "
+		  "last one, and what that goes on from",
+		  "日志含有多次运行：所列的步属于最后一次，以及它所接续的部分" } },
 	[REMARK_ARRIVAL] = {
 		"arrival",
 		{ "the log contains no step time: {0.1} ms (+-{1.1}) "
@@ -284,6 +283,10 @@ static const struct {
 		  "different values; select one with `log`",
 		  "有两种格式与日志同样相符，但读出的值不同；请用 "
 		  "`log` 选择一种" } },
+	[REMARK_LAST_LINE_OPEN] = {
+		"last-line-open",
+		{ "the last line has no end: its last number may be cut",
+		  "最后一行没有结尾：其最后一个数字可能不完整" } },
 	[REMARK_LINE_UNREAD] = {
 		"line-unread",
 		{ "no format reads this line of the log: {a}",

@@ -79,6 +79,7 @@ enum remark_code {
 	/* Of the log's format. */
 	REMARK_FORMATS_TIED,
 	REMARK_LINE_UNREAD, /* the line */
+	REMARK_LAST_LINE_OPEN,
 	REMARK_LEARN,
 	REMARK_RULES_SLOW,
 	REMARK_FILES_UNREAD, /* files */

@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-#define LATE_RANKS 8 /* steps that a rank prints later than another */
-
 /* The number of a step over all epochs. */
 static uint64_t step_in_all(struct steps *steps, double epoch, uint64_t step)
 {
@@ -212,15 +210,6 @@ void step_numbers_end(struct steps *steps, const struct captured *captured)
 	    steps->progress == steps->total &&
 	    share_steps_end(&steps->shares, share->number))
 		give_anew(steps);
-}
-
-bool steps_mix_runs(const struct steps *steps)
-{
-	const struct again *again = &steps->again;
-
-	return steps->last < again->to &&
-	       again->to - again->from > LATE_RANKS * again->stride &&
-	       steps->last > again->from + LATE_RANKS * again->stride;
 }
 
 /* The step from the share of all epochs: 1; 0: unknown. */

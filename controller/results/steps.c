@@ -32,32 +32,6 @@ void steps_clear(struct steps *steps)
 	fields_clear(&steps->names);
 }
 
-/* The field of a record that is a double; NULL for the other fields. */
-static double *record_number(struct record *record, enum record_field field)
-{
-	static const size_t offsets[RECORD_FIELDS] = {
-		[RECORD_LOSS] = offsetof(struct record, loss),
-		[RECORD_ITERATION_MS] = offsetof(struct record, iteration_ms),
-		[RECORD_TOKENS_PER_SECOND] =
-			offsetof(struct record, tokens_per_second),
-		[RECORD_SAMPLES_PER_SECOND] =
-			offsetof(struct record, samples_per_second),
-		[RECORD_TOKENS_PER_DEVICE] =
-			offsetof(struct record, tokens_per_device),
-		[RECORD_MEMORY_MIB] = offsetof(struct record, memory_mib),
-	};
-
-	return offsets[field] ? (void *)((char *)record + offsets[field])
-			      : NULL;
-}
-
-double record_value(const struct record *record, enum record_field field)
-{
-	return record_has(record, field)
-		       ? *record_number((struct record *)record, field)
-		       : NAN;
-}
-
 /* The metric number of a field, assigned on first use; METRIC_NONE: there are
  * too many.
  */
@@ -93,35 +67,6 @@ static int record_put_metric(struct record *record, uint8_t metric,
 	return 0;
 }
 
-static void put_known(struct record *record, enum record_field field,
-		      double number)
-{
-	switch (field) {
-	case RECORD_STEP:
-		record->step = (uint64_t)number;
-		break;
-	case RECORD_STEPS:
-		record->steps_total = (uint64_t)number;
-		break;
-	case RECORD_RANK:
-		record->rank =
-			number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
-		break;
-	case RECORD_FINISHED:
-		record->finished = true;
-		break;
-	case RECORD_MEMORY_MIB:
-		/* The maximum over ranks and time. */
-		if (record->has & 1u << field && record->memory_mib > number)
-			break;
-		record->memory_mib = number;
-		break;
-	default:
-		*record_number(record, field) = number;
-	}
-	record->has |= 1u << field;
-}
-
 /* Put all captured values but the step, and the share at the end of all. */
 static int put_captured(struct steps *steps, struct record *record,
 			const struct captured *captured)
@@ -135,8 +80,8 @@ static int put_captured(struct steps *steps, struct record *record,
 		     value->field == captured->rule->share))
 			continue;
 		if (value->field < RECORD_FIELDS)
-			put_known(record, (enum record_field)value->field,
-				  value->number);
+			record_put(record, (enum record_field)value->field,
+				   value->number);
 		else if (record_put_metric(record,
 					   metric_of(steps, value->field),
 					   value->number) < 0)
@@ -212,139 +157,6 @@ static int merge_fields(struct record *to, const struct record *from,
 	return 0;
 }
 
-/* The index of the step's record, or where it has to be inserted. */
-static size_t steps_find_place(const struct steps *steps, uint64_t step)
-{
-	size_t low = 0, high = steps->count;
-
-	if (high && steps->records[high - 1].step < step)
-		return high;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (steps->records[middle].step < step)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* Of the successive numbers that a coarse log divides its steps into, are both
- * of the same?
- */
-static bool same_block(const struct steps *steps, uint64_t a, uint64_t b)
-{
-	return a >> steps->coarse == b >> steps->coarse;
-}
-
-/* Free a record behind another one; its peak of memory counts. */
-static void record_drop(struct record *record, struct record *kept)
-{
-	if (record_has(record, RECORD_MEMORY_MIB))
-		put_known(kept, RECORD_MEMORY_MIB, record->memory_mib);
-	free(record->metrics);
-}
-
-/* Keep half of the records, or less: the first of each block, and the last. */
-static void steps_thin(struct steps *steps)
-{
-	struct record *records = steps->records;
-	size_t count = steps->count, kept;
-
-	do {
-		steps->coarse++;
-		kept = 1;
-		for (size_t i = 1; i < count; i++)
-			kept += !same_block(steps, records[i].step,
-					    records[i - 1].step);
-	} while (kept > EXTRACT_RECORDS_MAX / 2);
-	kept = 0;
-	for (size_t i = 1; i < count; i++) {
-		if (i + 1 < count &&
-		    same_block(steps, records[i].step, records[kept].step))
-			record_drop(&records[i], &records[kept]);
-		else
-			records[++kept] = records[i];
-	}
-	steps->count = kept + 1;
-	steps->current = kept;
-}
-
-/* Make room for a step. False: it shall not be kept. */
-static bool steps_make_room(struct steps *steps, uint64_t step)
-{
-	struct record *records = steps->records;
-	size_t count = steps->count;
-	size_t place = steps_find_place(steps, step);
-
-	if (steps->coarse && place < count && place &&
-	    same_block(steps, step, records[place - 1].step))
-		return false;
-	/* The last one was kept for being the last. */
-	if (steps->coarse && place == count && count > 1 &&
-	    same_block(steps, records[count - 1].step,
-		       records[count - 2].step)) {
-		record_drop(&records[count - 1], &records[count - 2]);
-		steps->count--;
-	}
-	if (steps->count == EXTRACT_RECORDS_MAX)
-		steps_thin(steps);
-	return true;
-}
-
-/* Insert an empty record. 1: done, 0: there are too many, -1: no memory. */
-static int steps_insert(struct steps *steps, size_t place)
-{
-	struct record *records = steps->records;
-	size_t behind = steps->count - place;
-
-	/* Moving records for steps in reverse order would take minutes. */
-	if (behind && steps->moved + behind > EXTRACT_MOVES_MAX) {
-		steps->lost++;
-		return 0;
-	}
-	steps->moved += behind;
-	if (!records || steps->count == steps->capacity) {
-		size_t capacity = steps->capacity ? steps->capacity * 2 : 16;
-
-		records = realloc(records, capacity * sizeof(*records));
-		if (!records)
-			return -1;
-		steps->records = records;
-		steps->capacity = capacity;
-	}
-	memmove(records + place + 1, records + place,
-		behind * sizeof(*records));
-	records[place] = (struct record){ 0 };
-	steps->count++;
-	steps->made++;
-	return 1;
-}
-
-/* Find or add the record of a step. 1: *record is it; 0: it is not kept; -1: no
- * memory.
- */
-static int record_of(struct steps *steps, uint64_t step, struct record **record)
-{
-	size_t place = steps_find_place(steps, step);
-	int rc = 1;
-
-	if (!steps->records || place == steps->count ||
-	    steps->records[place].step != step) {
-		if (!steps_make_room(steps, step))
-			return 0;
-		place = steps_find_place(steps, step);
-		rc = steps_insert(steps, place);
-	}
-	if (rc == 1) {
-		steps->current = place;
-		*record = &steps->records[place];
-		put_known(*record, RECORD_STEP, (double)step);
-	}
-	return rc;
-}
-
 /* Has the record values of a lower rank? */
 static bool outranked(const struct record *record,
 		      const struct captured *captured)
@@ -384,6 +196,7 @@ static void follow_restart(struct steps *steps, uint64_t last, uint64_t step)
 		steps->back++;
 		again->to = steps->records[steps->count - 1].step;
 		again->from = step;
+		again->taken = steps->taken;
 		return;
 	}
 	if (again->to && step > again->to) {
@@ -462,6 +275,20 @@ static void put_elapsed(struct steps *steps, struct record *record,
 	}
 }
 
+/* The step time by the bar, if no time is printed. */
+static void put_bar_time(struct steps *steps, struct record *record)
+{
+	double ms;
+
+	if (record_has(record, RECORD_ITERATION_MS) && !record->by_bar)
+		return;
+	ms = bar_pace_of(&steps->bar, record->step);
+	if (!(ms > 0))
+		return;
+	record_put(record, RECORD_ITERATION_MS, ms);
+	record->by_bar = true;
+}
+
 /* A later step disproves a reported end, and all further reports of this log
  * are ignored. Earlier steps may come late, from other ranks.
  */
@@ -485,9 +312,10 @@ static int take_step(struct steps *steps, const struct captured *captured)
 		return put_captured(steps, &steps->pending, captured);
 	last = steps->count ? steps->last : UINT64_MAX;
 	steps->last = step;
-	rc = record_of(steps, step, &record);
+	rc = steps_record(steps, step, &record);
 	if (!record)
 		return rc;
+	record->taken = steps->taken;
 	record->sampled |=
 		captured_find(captured, captured->rule->samples) != NULL;
 	if (steps->made > made && steps->current + 1 == steps->count)
@@ -511,6 +339,7 @@ static int take_step(struct steps *steps, const struct captured *captured)
 		steps->before = last;
 	put_interval(record, captured, steps->before);
 	put_elapsed(steps, record, captured);
+	put_bar_time(steps, record);
 	return 0;
 }
 
@@ -521,8 +350,9 @@ static int take_summary(struct steps *steps, const struct captured *captured,
 
 	if (outranked(&steps->summary, captured))
 		return 0;
+	steps->summed = steps->taken;
 	if (finished)
-		put_known(&steps->summary, RECORD_FINISHED, 1);
+		record_put(&steps->summary, RECORD_FINISHED, 1);
 	if (captured->rule->fills) {
 		struct record lacking = { 0 };
 
@@ -610,9 +440,9 @@ static void take_latest(struct steps *steps, const struct captured *captured)
 
 		if (value->kind != CAPTURED_TEXT &&
 		    value->field < RECORD_FIELDS)
-			put_known(&steps->latest,
-				  (enum record_field)value->field,
-				  value->number);
+			record_put(&steps->latest,
+				   (enum record_field)value->field,
+				   value->number);
 	}
 }
 
@@ -670,6 +500,28 @@ void steps_check_rates(struct steps *steps)
 	}
 }
 
+static void take_bar(struct steps *steps, const struct captured *captured)
+{
+	static const struct captured_value none = { .number = NAN };
+	const struct rule *rule = captured->rule;
+	const struct captured_value *values[] = {
+		captured_find(captured, RECORD_STEP),
+		captured_find(captured, RECORD_STEPS),
+		captured_find(captured, rule->elapsed),
+		captured_find(captured, RECORD_ITERATION_MS),
+	};
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		values[i] = values[i] ? values[i] : &none;
+	steps->progress = values[0] == &none ? 0 : (uint64_t)values[0]->number;
+	bar_pace_draw(&steps->bar,
+		      &(struct bar_drawn){ .at = values[0]->number,
+					   .total = values[1]->number,
+					   .clock = values[2]->number,
+					   .pace_ms = values[3]->number });
+	step_numbers_bar(steps);
+}
+
 /* Forget all records. */
 static void steps_forget(struct steps *steps)
 {
@@ -684,8 +536,6 @@ static void steps_forget(struct steps *steps)
 int steps_take(struct steps *steps, const struct captured *captured)
 {
 	const struct rule *rule = captured->rule;
-	const struct captured_value *step =
-		captured_find(captured, RECORD_STEP);
 	const struct captured_value *samples =
 		captured_find(captured, rule->samples);
 	bool finished =
@@ -696,6 +546,7 @@ int steps_take(struct steps *steps, const struct captured *captured)
 	if (rule->weak < steps->weak)
 		steps_forget(steps);
 	steps->weak = rule->weak;
+	steps->taken++;
 	if (samples && samples->number > steps->samples)
 		steps->samples = samples->number;
 	take_latest(steps, captured);
@@ -709,10 +560,8 @@ int steps_take(struct steps *steps, const struct captured *captured)
 		step_numbers_end(steps, captured);
 	if (finished || rule->summary)
 		return take_summary(steps, captured, finished);
-	if (rule->progress) {
-		steps->progress = step ? (uint64_t)step->number : 0;
-		step_numbers_bar(steps);
-	}
+	if (rule->progress)
+		take_bar(steps, captured);
 	if (rule->total)
 		take_epochs(steps, captured);
 	if (rule->progress || rule->total)
@@ -790,7 +639,7 @@ int steps_merge(struct steps *to, const struct steps *from)
 	for (size_t i = 0; i < from->count; i++) {
 		const struct record *other = &from->records[i];
 		struct record *record = NULL;
-		int rc = record_of(to, other->step, &record);
+		int rc = steps_record(to, other->step, &record);
 
 		if (record)
 			rc = merge_into(to, from, record, other);

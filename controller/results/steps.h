@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "controller/results/rules/bar_pace.h"
 #include "controller/results/rules/rules.h"
 #include "controller/results/share_steps.h"
 
@@ -23,6 +24,7 @@ struct steps {
 	struct run_metric *run; /* EXTRACT_METRICS_MAX, or NULL */
 	size_t run_count;
 	uint64_t progress; /* the last step of a progress bar; 0: none */
+	struct bar_pace bar;
 	uint64_t total;    /* of the progress bar that is used; 0: unknown */
 	unsigned weak;     /* of the rule that gave the records */
 	uint64_t numbered; /* steps that were counted, not printed */
@@ -37,6 +39,8 @@ struct steps {
 	bool batch_said;  /* the log names the batch */
 	bool paired;      /* a match has both a step and samples */
 	bool went_on;     /* a step came after a reported end */
+	bool several;     /* the records are those of the last of several runs
+			   */
 	uint64_t clashes; /* losses that replaced another one of the step, but
 			     for those of a restart */
 	uint64_t back;    /* steps that came after a later one */
@@ -45,6 +49,7 @@ struct steps {
 		uint64_t from;    /* its first step */
 		uint64_t clashes; /* since then */
 		uint64_t stride;  /* between the last two steps */
+		uint64_t taken;   /* as steps.taken */
 	} again;
 	uint64_t before; /* the step before the current; UINT64_MAX: none */
 	struct elapsed {
@@ -65,6 +70,8 @@ struct steps {
 				*/
 	} epochs;
 	uint64_t last;   /* the step that was taken last */
+	uint64_t taken;  /* matches, so far */
+	uint64_t summed; /* the same at the last one of the summary */
 	uint64_t made;   /* records, with those that are no longer kept */
 	unsigned coarse; /* one of 2^coarse numbers of steps is kept */
 	uint64_t lost;   /* steps beyond EXTRACT_MOVES_MAX */
@@ -81,6 +88,17 @@ bool steps_counts(struct steps *steps, const struct captured *captured);
 
 /* 0, or -1: no memory. */
 int steps_take(struct steps *steps, const struct captured *captured);
+
+/* step_records.c: find or add the record of a step. 1: *record is it; 0: it is
+ * not kept; -1: no memory.
+ */
+int steps_record(struct steps *steps, uint64_t step, struct record **record);
+
+/* step_records.c; the log is complete: if it begins again, and ends before the
+ * last step of the run before, keep the records of the last run and those that
+ * it goes on from. Ranks that print a few steps later are no run.
+ */
+void steps_keep_last_run(struct steps *steps);
 
 /* step_number.c: the step of a match. The match has the number itself, alone or
  * with its epoch; or it follows from samples, from a share of all epochs, from
@@ -99,11 +117,6 @@ void step_numbers_bar(struct steps *steps);
  * steps again by the share that the match may have.
  */
 void step_numbers_end(struct steps *steps, const struct captured *captured);
-
-/* step_number.c; the log is complete: does it begin again, and end before the
- * last step of the run before? Ranks that print a few steps later do not count.
- */
-bool steps_mix_runs(const struct steps *steps);
 
 /* step_samples.c; the log is complete: numbers of steps that are numbers of
  * samples, by what the log says of both, become steps. -1: no memory.

@@ -60,6 +60,8 @@ static const struct {
 	  "object type     : 0x9f\nobject type name: EOFError\n"
 	  "object repr     : EOFError()\nlost sys.stderr\n",
 	  "error", -1, 8, "object repr     : EOFError()" },
+	{ "an exception in a last line that has no end",
+	  TRACEBACK "ValueError: 7 pears", "error", -1, 4, "ValueError: 7 pears" },
 	{ "the class of an exception whose text is in the next line",
 	  TRACEBACK "AssertionError: \nThe NVIDIA driver on your system is too "
 	  "old (found version 7).\n",

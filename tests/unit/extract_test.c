@@ -391,8 +391,91 @@ static void test_steps(void)
 	extract_rules_free(rules);
 }
 
+#define BAR(n, total, clock, pace)                                             \
+	"\r 1%|#| " n "/" total " [" clock "<09:00, " pace "]\r"
+
+/* Losses without a time, beside bars that have one. */
+static void test_bars(void)
+{
+	struct extract_rules *rules =
+		rules_of("rules:\n"
+			 "- match: '\\| (?<step>\\d+)/(?<steps>\\d+) "
+			 "\\[(?<c>[\\d:]+)<\\S+ (?<t>[^\\]]+)'\n"
+			 "  progress: true\n"
+			 "  elapsed: clock\n"
+			 "  fields: {c: \"clock:clock\", t: "
+			 "\"iteration_s:pace\"}\n"
+			 "- match: '^loss (?<loss>\\S+)'\n",
+			 NULL);
+
+	CHECK(rules,
+	      BAR("10", "90", "00:20",
+		  "2.0s/it") "loss 3\n" BAR("20", "90", "00:40",
+					    "2.0s/it") "loss 2\n" BAR("20",
+								      "90",
+								      "00:40",
+								      "2.0s/it")
+		      BAR("30", "90", "01:00", "1.9s/it") "loss 1\n",
+	      "10,loss=3 20,loss=2,ms=2000 30,loss=1,ms=1900",
+	      "the pace of the bar before a loss is that of its step");
+	CHECK(rules,
+	      BAR("501", "900", "00:30", "16.7it/s") "loss 9\n" BAR(
+		      "510", "900", "00:39",
+		      "5.0it/s") "loss 3\n" BAR("520", "900", "00:49",
+						"1.25it/s") "loss 2\n",
+	      "501,loss=9 510,loss=3 520,loss=2,ms=800",
+	      "but not after the jump of a run that was resumed");
+	CHECK(rules,
+	      BAR("10", "90", "00:20",
+		  "2.0s/it") "loss 3\n" BAR("7", "7", "00:01", "9.0it/s")
+		      BAR("20", "90", "01:59",
+			  "2.0s/it") "loss 2\n" BAR("30", "90", "02:19",
+						    "2.0s/it") "loss 1\n",
+	      "10,loss=3 20,loss=2 30,loss=1",
+	      "nor where something else took longer than the steps");
+	CHECK(rules,
+	      BAR("10", "90", "00:01",
+		  "20it/s") "loss 3\n" BAR("20", "90", "00:02",
+					   "20it/s") "loss 2\n",
+	      "10,loss=3 20,loss=2", "nor within a few seconds");
+	extract_rules_free(rules);
+}
+
+/* What the end of a file that lacks its last line end tells. */
+static void test_file_end(const char *text, const char *want, bool open)
+{
+	owned(extract_rules_free) struct extract_rules *rules =
+		rules_of("rules:\n"
+			 "- match: '^(?:n (?<step>\\d+) )?loss (?<loss>[\\d.]+)"
+			 "(?: n (?<n>\\d+))?'\n"
+			 "  fields: {n: step}\n",
+			 NULL);
+	owned(extract_free) struct extract *extract = extract_new(rules, NULL);
+	size_t count;
+
+	extract_feed(extract, text, strlen(text), NULL);
+	extract_file_ends(extract);
+	extract_finish(extract, NULL);
+	is(in_words(extract), want, "the last line of a file: %s", text);
+	extract_remarks(extract, &count);
+	is_int((long long)count, open, "%s be cut", open ? "it may" : "not to");
+}
+
+static void test_file_ends(void)
+{
+	test_file_end("n 1 loss 2.50\nn 2 loss 2.25", "1,loss=2.5 2,loss=2.25",
+		      false);
+	test_file_end("n 9 loss 12.50\nn 10 loss 9.25 ",
+		      "9,loss=12.5 10,loss=9.25", false);
+	test_file_end("n 1 loss 2.50\nn 2 loss 2.2", "1,loss=2.5 2,loss=2.2",
+		      true);
+	test_file_end("n 2 loss 2.25", "2,loss=2.25", true);
+	test_file_end("loss 2.5 n 11\nloss 2.5 n 1", "1,loss=2.5 11,loss=2.5",
+		      true);
+}
+
 /* Steps 1 to 40, and some again. */
-static enum remark_code remark_behind(unsigned from, unsigned to)
+static enum remark_code remark_behind(unsigned from, unsigned to, size_t *count)
 {
 	owned(extract_rules_free) struct extract_rules *rules =
 		rules_of(cpu_rules, NULL);
@@ -408,16 +491,43 @@ static enum remark_code remark_behind(unsigned from, unsigned to)
 		buffer_append(&text, line, (size_t)size, NULL);
 	}
 	extract = read_text(rules, text.data, text.size, text.size);
+	extract_records(extract, count);
 	return extract_steps_remark(extract);
 }
 
 static void test_runs(void)
 {
-	is_int(remark_behind(1, 20), REMARK_RUNS_MIXED,
+	owned(extract_rules_free) struct extract_rules *rules =
+		rules_of(cpu_rules, NULL);
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 16);
+	owned(extract_free) struct extract *extract = NULL;
+	const struct record *records;
+	size_t count;
+
+	is_int(remark_behind(1, 20, &count), REMARK_RUNS_MIXED,
 	       "a second run that ends earlier is told of");
-	is_int(remark_behind(1, 40), REMARKS, "one that replaces all is not");
-	is_int(remark_behind(21, 50), REMARKS, "nor one that goes on");
-	is_int(remark_behind(36, 39), REMARKS, "nor a rank that is late");
+	is_int((long long)count, 20, "and its steps are taken");
+	is_int(remark_behind(11, 30, &count), REMARK_RUNS_MIXED,
+	       "so is one that goes on from a step of the first");
+	is_int((long long)count, 30, "and the steps before that stay");
+	is_int(remark_behind(1, 40, &count), REMARKS,
+	       "one that replaces all is not");
+	is_int(remark_behind(21, 50, &count), REMARKS, "nor one that goes on");
+	is_int(remark_behind(36, 39, &count), REMARKS,
+	       "nor a rank that is late");
+	is_int((long long)count, 40, "whose steps are no run");
+	for (unsigned i = 1; i <= 40; i++)
+		buffer_printf(&text, NULL, STEP("%u", "9") "\n", i);
+	buffer_printf(&text, NULL,
+		      "training finished | steps 60 | final loss 9 | 9 "
+		      "tokens/s\n");
+	for (unsigned i = 1; i <= 21; i += 2)
+		buffer_printf(&text, NULL, STEP("%u", "2") "\n", i);
+	extract = read_text(rules, text.data, text.size, 99);
+	records = extract_records(extract, &count);
+	ok(count == 11 && records[10].step == 21 && records[10].loss == 2,
+	   "steps that only the first run printed are left out (%zu)", count);
+	ok(!extract_summary(extract)->has, "and so is its end");
 }
 
 static void test_long(void)
@@ -763,6 +873,8 @@ int main(void)
 	test_columns();
 	test_streams();
 	test_runs();
+	test_bars();
+	test_file_ends();
 	test_fields();
 	test_values();
 	test_numbers();

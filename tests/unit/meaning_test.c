@@ -62,6 +62,10 @@ static const struct {
 	  1, 4, { 0.5, NONE, NONE, NONE, NONE, NONE } },
 	{ "the same of each rank, in short words", "[R0] upd 2/40 loss_local=2.5\n",
 	  1, 2, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "seconds of an item", "step 5 loss 2.5 0.25 s/img\n",
+	  1, 5, { 2.5, NONE, NONE, 4, NONE, NONE } },
+	{ "ticks, and seconds of a thousand images", "tick 5     kimg 20.0     time 1m 30s      sec/tick 25.0    sec/kimg 6.25    maintenance 0.0    gpumem 9.5\n",
+	  1, 5, { NONE, 25000, NONE, 160, NONE, NONE } },
 	{ "no blank behind the name of the loss", "EPOCH[1/9] loss2.5-|Pick:10.5|\nEPOCH[2/9] loss2.25-|Pick:10.5|\n",
 	  2, 2, { 2.25, NONE, NONE, NONE, NONE, NONE } },
 	{ "a number that belongs to the name", "step 5 loss0.5_pear: 9 my_loss0.5 loss1 7 loss: 2.5\n",
@@ -340,6 +344,16 @@ static const struct {
 	  2, 20, { 2, 500, NONE, 128, NONE, NONE } },
 	{ "a rate of one of eight devices, by the counter", "step 1 loss 3 step_time 0.5s tokens_seen 8000 tok/s 2000\nstep 2 loss 2 step_time 0.5s tokens_seen 16000 tok/s 2000\n",
 	  2, 2, { 2, 500, NONE, NONE, 2000, NONE } },
+	/* Bars beside the lines of steps. */
+	{ "the pace of a bar", "\r 1%|#| 10/90 [00:20<02:40, 2.0s/it]\rstep 10 loss 4\n\r 2%|#| 20/90 [00:40<02:20, 2.0s/it]\rstep 20 loss 3\n\r 3%|#| 30/90 [00:58<02:00, 1.9s/it]\rstep 30 loss 2.5\n",
+	  3, 30, { 2.5, 1900, NONE, NONE, NONE, NONE } },
+	{ "the same, of each epoch", "\r 1%|#| 20/40 [00:20<00:20, 1.0s/it]\repoch 1 step 20 loss 4\n\r 2%|#| 40/40 [00:40<00:00, 1.0s/it]\repoch 1 step 40 loss 3\n"
+	  "\r 1%|#| 20/40 [00:20<00:20, 1.0s/it]\repoch 2 step 60 loss 2.75\n\r 2%|#| 40/40 [00:42<00:00, 1.1s/it]\repoch 2 step 80 loss 2.5\n",
+	  4, 80, { 2.5, 1100, NONE, NONE, NONE, NONE } },
+	{ "that of a bar of epochs", "\r 1%|#| 1/9 [01:00<02:40, 60.0s/it]\rstep 100 loss 4\n\r 2%|#| 2/9 [02:00<02:20, 60.0s/it]\rstep 200 loss 3\n\r 3%|#| 3/9 [03:00<02:00, 60.0s/it]\rstep 300 loss 2.5\n",
+	  3, 300, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "a line's own time beside a bar", "\r 1%|#| 10/90 [00:20<02:40, 2.0s/it]\rstep 10 loss 4 step_time 0.5\n\r 2%|#| 20/90 [00:40<02:20, 2.0s/it]\rstep 20 loss 2.5 step_time 0.5\n",
+	  2, 20, { 2.5, 500, NONE, NONE, NONE, NONE } },
 	/* What is no record. */
 	{ "an evaluation", "Validation step 10: loss 2.5\n[eval] step 10 loss 2.5\nTest: [ 10/500] loss 2.5\nIter 1: Val loss 3.125, Val took 1.000s\n",
 	  0, 0, { 0 } },

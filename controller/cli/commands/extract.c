@@ -396,8 +396,10 @@ static int work_read_log(struct cli *cli, struct work *work, struct error *err)
 	if (!work->choice)
 		return -1;
 	if (file_reader_read(cli->arg_count ? cli->args[0] : "-", work_feed,
-			     work, err) < 0 ||
-	    format_choice_finish(work->choice, err) < 0)
+			     work, err) < 0)
+		return -1;
+	format_choice_file_ends(work->choice);
+	if (format_choice_finish(work->choice, err) < 0)
 		return -1;
 	work->fit_count = format_choice_fits(work->choice, work->fits);
 	work->tied =

@@ -139,12 +139,13 @@ static void put_rate(struct line_reading *line,
 	bool tokens = unit->kind == QUANTITY_TOKENS_PER_SECOND;
 	/* "5092/261 tok/s" is two. */
 	bool two = isfinite(item->total);
+	double number = item->number * unit->factor;
 	enum line_value value =
 		two      ? LINE_OPEN_RATE
 		: tokens ? (device ? LINE_TOKENS_PER_DEVICE : LINE_TOKENS)
 			 : (device ? LINE_SAMPLES_PER_DEVICE : LINE_SAMPLES);
 	struct line_pick *pick =
-		line_put(line, value, item, item->number * unit->factor,
+		line_put(line, value, item, unit->inverse ? 1 / number : number,
 			 rank_of(item));
 
 	if (!pick)
@@ -398,7 +399,10 @@ static void put_unnamed(struct line_reading *line,
 	double number = item->number;
 	bool ratio = isfinite(item->total) && item->number <= item->total;
 
-	line->bar |= item->bar;
+	if (item->bar) {
+		line->bar = true;
+		line->bar_clock = item->clock;
+	}
 	if (item->unit.kind == QUANTITY_STEPS && is_whole(item->number)) {
 		/* "第 10 步", "10it [00:05, ", "100/500 batches" */
 		line_put_number(line,

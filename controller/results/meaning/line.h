@@ -84,6 +84,7 @@ struct line_reading {
 	bool other;      /* the whole line is of an evaluation or the like */
 	bool section;    /* the current part of it is */
 	bool bar;
+	double bar_clock; /* in seconds */
 	/* Called when another record begins in the same line. */
 	void (*flush)(void *arg);
 	void *flush_arg;

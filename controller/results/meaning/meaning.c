@@ -4,6 +4,7 @@
 
 #include "controller/results/meaning/counter.h"
 #include "controller/results/meaning/table_rows.h"
+#include "controller/results/rules/bar_pace.h"
 #include "controller/results/rules/dict.h"
 
 #include <ctype.h>
@@ -62,6 +63,7 @@ struct meaning {
 	unsigned losses;           /* records with that name of it */
 	uint64_t loss_step;        /* of the last one */
 	struct line_values values; /* of the record */
+	struct bar_pace bar;       /* between the records */
 };
 
 struct meaning *meaning_new(const struct lexicon *lexicon, struct error *err)
@@ -314,6 +316,46 @@ static bool loss_is_same(struct meaning *meaning, const struct line_pick *loss,
 	return true;
 }
 
+/* A line that is nothing but a bar. */
+static void draw_bar(struct meaning *meaning)
+{
+	const struct line_reading *line = &meaning->line;
+	const struct line_pick *own = line->picks[LINE_STEP].has
+					      ? &line->picks[LINE_STEP]
+					      : &line->picks[LINE_BATCH];
+
+	if (own->has && line->picks[LINE_MS].has)
+		bar_pace_draw(&meaning->bar,
+			      &(struct bar_drawn){
+				      .at = own->number,
+				      .total = isfinite(own->total) ? own->total
+								    : 0,
+				      .clock = line->bar_clock,
+				      .pace_ms = line->picks[LINE_MS].number });
+}
+
+/* The time of the step by the bar, if the line has none. */
+static void line_put_bar_time(struct meaning *meaning, uint64_t step)
+{
+	static const char name[] = "bar";
+	struct line_pick *ms = &meaning->line.picks[LINE_MS];
+	double number;
+
+	if (ms->has || meaning->line.picks[LINE_OPEN_STEP_TIME].has)
+		return;
+	number = bar_pace_of(&meaning->bar, step);
+	if (!(number > 0))
+		return;
+	*ms = (struct line_pick){ .has = true,
+				  .number = number,
+				  .total = NAN,
+				  .unit_s = NAN,
+				  .name_size = sizeof(name) - 1,
+				  .text = "",
+				  .role = ROLE_STEP_TIME };
+	memcpy(ms->name, name, ms->name_size);
+}
+
 /* Deliver the record of the line; its values are complete. */
 static int deliver_record(struct meaning *meaning, enum meaning_steps steps,
 			  uint64_t step)
@@ -345,6 +387,8 @@ static int deliver_record(struct meaning *meaning, enum meaning_steps steps,
 	else
 		found->loss_guessed |= loss->has && !sure;
 	loss->has = loss->has && loss_is_same(meaning, loss, step);
+	if (steps == STEPS_NAMED)
+		line_put_bar_time(meaning, step);
 	rule = &meaning->rules[meaning->weak];
 	if (!line_has_any(&meaning->line))
 		return 0;
@@ -373,8 +417,10 @@ static void keep_context(struct meaning *meaning)
 					      : &line->picks[LINE_BATCH];
 	uint64_t step;
 
-	if (line->bar)
+	if (line->bar) {
+		draw_bar(meaning);
 		return;
+	}
 	/* "4 accumulation steps * 32 batch size" */
 	if (own->has && own->name_size == 0 && !isfinite(own->total) &&
 	    line->numbers > 1)

@@ -2,6 +2,7 @@
  */
 #include "controller/results/meaning/notation.h"
 
+#include "controller/results/rules/fields.h"
 #include "controller/results/rules/number.h"
 
 #include <ctype.h>
@@ -405,8 +406,17 @@ static void ratio_look_behind(const char *text, size_t size,
 	size_t at = skip_spaces(text, size, 0), n;
 
 	if (at < size && text[at] == '[') {
+		struct captured_value clock = { .number = NAN };
+
 		n = digits_count(text + at + 1, size - at - 1);
 		item->bar = n && at + 1 + n < size && text[at + 1 + n] == ':';
+		while (item->bar && at + 1 + n < size &&
+		       (isdigit((unsigned char)text[at + 1 + n]) ||
+			text[at + 1 + n] == ':'))
+			n++;
+		if (item->bar)
+			value_from(&clock, FORM_CLOCK, text + at + 1, n);
+		item->clock = clock.number;
 	} else if (at < size && text[at] == '(') {
 		n = strspn(text + at + 1, "0123456789. ");
 		item->share = n && at + 1 + n < size && text[at + 1 + n] == '%';

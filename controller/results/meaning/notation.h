@@ -47,6 +47,7 @@ struct notation_item {
 	bool closes;  /* ']' stands behind it */
 	bool begins;  /* nothing but marks stands before it in the line */
 	bool bar;     /* a clock follows in brackets: [00:10<00:20 */
+	double clock; /* that one, in seconds */
 	bool share;   /* its share in percent follows: [640/60000 (1%)] */
 	struct quantity_unit unit; /* that stands behind it */
 };

@@ -178,7 +178,7 @@ static struct quantity_unit unit_of_words(const struct lexicon *lexicon,
 		seconds |= by[i].base == BASE_SECOND;
 		steps |= by[i].base == BASE_STEP;
 	}
-	if (count && seconds + steps + unit.per_device != (int)count)
+	if (count > 1 && seconds + steps + unit.per_device != (int)count)
 		return unit;
 	if (!count)
 		unit.kind = first.base == BASE_SECOND  ? QUANTITY_SECONDS
@@ -190,6 +190,10 @@ static struct quantity_unit unit_of_words(const struct lexicon *lexicon,
 		unit.kind = QUANTITY_SECONDS_PER_STEP;
 	else if (seconds && !steps && rates[first.base])
 		unit.kind = rates[first.base];
+	else if (first.base == BASE_SECOND && count == 1 && rates[by->base]) {
+		unit.kind = rates[by->base];
+		unit.inverse = true;
+	}
 	return unit;
 }
 

@@ -26,6 +26,7 @@ struct quantity_unit {
 	double factor; /* to the unit that the kind names */
 	bool per_device;
 	bool decimal; /* MB, by its name, is a power of ten */
+	bool inverse; /* seconds of an item, "s/img": the rate is 1 by that */
 };
 
 /* What a text before a number says. */

@@ -60,7 +60,9 @@ void line_values_name(struct meaning_found *found, const struct line_pick *pick,
 	name[size] = 0;
 }
 
-static void put_value(struct line_values *values, uint16_t field, double number)
+/* pick: what it was printed as; NULL: it was not. */
+static void put_value(struct line_values *values, uint16_t field, double number,
+		      const struct line_pick *pick)
 {
 	struct captured *captured = &values->captured;
 
@@ -68,6 +70,8 @@ static void put_value(struct line_values *values, uint16_t field, double number)
 		.field = field,
 		.kind = CAPTURED_NUMBER,
 		.number = number,
+		.text = pick ? pick->text : "",
+		.size = pick ? pick->text_size : 0,
 	};
 }
 
@@ -77,7 +81,6 @@ static void put_value(struct line_values *values, uint16_t field, double number)
 static int put_epoch_share(struct line_values *values, struct fields *names,
 			   const struct line_pick *epoch)
 {
-	struct captured *captured = &values->captured;
 	uint16_t *field = &values->share;
 	double factor;
 
@@ -88,9 +91,7 @@ static int put_epoch_share(struct line_values *values, struct fields *names,
 		return -1;
 	if (*field == FIELD_NONE)
 		return 0;
-	put_value(values, *field, epoch->number);
-	captured->values[captured->count - 1].text = epoch->text;
-	captured->values[captured->count - 1].size = epoch->text_size;
+	put_value(values, *field, epoch->number, epoch);
 	return 0;
 }
 
@@ -110,7 +111,7 @@ static int put_taken(struct line_values *values, struct meaning_found *found,
 			return -1;
 		if (*field == FIELD_NONE)
 			continue;
-		put_value(values, *field, pick->number);
+		put_value(values, *field, pick->number, pick);
 		line_values_name(found, pick, taken[i].role);
 		found->decimal |= pick->decimal;
 		found->scope_open |= taken[i].value == LINE_TOKENS ||
@@ -163,7 +164,7 @@ static int put_open_value(struct line_values *values,
 		open->unit_s = pick->unit_s;
 		found->open_count++;
 	}
-	put_value(values, open->field, pick->number);
+	put_value(values, open->field, pick->number, pick);
 	return 0;
 }
 
@@ -229,15 +230,18 @@ int line_values_put(struct line_values *values, struct meaning_found *found,
 
 	values->captured.count = 0;
 	if (steps != STEPS_COUNTED)
-		put_value(values, RECORD_STEP, (double)step);
+		put_value(values, RECORD_STEP, (double)step,
+			  steps == STEPS_EPOCHS ? &line->picks[LINE_EPOCH]
+			  : own->has            ? own
+						: NULL);
 	if (steps == STEPS_NAMED && own->has) {
 		found->nameless |= line->nameless;
 		if (isfinite(own->total) && !found->epochs.begun)
-			put_value(values, RECORD_STEPS, own->total);
+			put_value(values, RECORD_STEPS, own->total, NULL);
 		line_values_name(found, own, ROLE_STEP);
 	}
 	if (line->rank >= 0)
-		put_value(values, RECORD_RANK, (double)line->rank);
+		put_value(values, RECORD_RANK, (double)line->rank, NULL);
 	if (line->picks[LINE_EPOCH].has)
 		line_values_name(found, &line->picks[LINE_EPOCH], ROLE_EPOCH);
 	if (steps == STEPS_COUNTED &&

@@ -74,7 +74,9 @@
  *	fills: true	(summary, finished) only values that the run lacks
  *	progress: true	(progress bars) the step is only remembered: the next
  *			values without a step belong to it. Bars with another
- *			total than the first (evaluations) are ignored
+ *			total than the first (evaluations) are ignored. Its step
+ *			time is that of a next step without one, if its clock,
+ *			`elapsed`, bears that out (bar_pace.h)
  *	total: true	its `steps` is the total of the progress bar to use; no
  *			value of it belongs to a step
  *	pending: true	captured values belong to the next step
@@ -121,8 +123,8 @@
  * first, as are the prefixes of launchers: "[rank3]:", "[default0]:", "3: ",
  * "(Actor pid=7)", "[1,0]<stdout>:". NUL and invalid UTF-8 are ordinary bytes.
  * A record longer than EXTRACT_LINE_MAX is ignored. Text after the last LF or
- * CR is used only if it ends its last field itself, with '|' or '}', so that a
- * truncated number is never read.
+ * CR is used only if it ends its last field itself, with one of |}]), so that a
+ * truncated number is never read; that of a file (extract.h), always.
  */
 #pragma once
 

@@ -37,6 +37,7 @@ enum record_field {
 struct record {
 	uint64_t step;
 	uint64_t steps_total;
+	uint64_t taken;  /* matches of the log up to the last one of it */
 	int64_t came_ms; /* arrival of its first line, wall clock; 0: unknown */
 	double loss;
 	double iteration_ms;
@@ -51,6 +52,7 @@ struct record {
 	uint32_t rank;
 	bool finished;
 	bool sampled; /* the log says the samples of the step */
+	bool by_bar;  /* its time is that of a progress bar */
 };
 
 static inline bool record_has(const struct record *record,
@@ -75,6 +77,12 @@ const char *record_field_name(enum record_field field);
 
 /* The value of a field that is a double; NaN: the record does not have it. */
 double record_value(const struct record *record, enum record_field field);
+
+/* Where that is; NULL: the field is no double. */
+double *record_number(struct record *record, enum record_field field);
+
+/* Set a field; of memory the maximum stays. */
+void record_put(struct record *record, enum record_field field, double number);
 
 /* The values that rules with `metric` captured under one name. */
 struct run_metric {
