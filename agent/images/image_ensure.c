@@ -392,6 +392,15 @@ static void registry_told(void *arg, const struct error *err,
 	image_ensure_inspect(ensure);
 }
 
+/* So Podman calls images that it built, imported or loaded without a registry.
+ * Asking the one at localhost would take its three tries, of a second each.
+ */
+static bool is_podman_local(const struct engine *engine, const char *name)
+{
+	return engine_podman(engine) &&
+	       !strncmp(name, "localhost/", strlen("localhost/"));
+}
+
 /* Ask whether it is the registry's, too. False: that cannot help. */
 static bool ask_registry(struct ensure *ensure, const struct image *image)
 {
@@ -399,6 +408,7 @@ static bool ask_registry(struct ensure *ensure, const struct image *image)
 
 	if (ensure->told || ensure->local || ensure->build ||
 	    is_id(ensure->target) ||
+	    is_podman_local(images->services.engine, image->digest) ||
 	    *image_usage_origin(images->services.usage, image->id) ||
 	    strings_has(&images->asked, image_digest(image)))
 		return false;

@@ -56,4 +56,10 @@ must dk e1 pull -q "$REGISTRY/tool:1" >/dev/null
 like "$(pin_of "$REGISTRY/tool:1")" "^$REGISTRY/tool@sha256:" \
 	"that of one which the registry has is one"
 
+# What it made itself it calls localhost/, where no registry is asked.
+must tool_image e1 localhost/tool:1
+like "$(pin_of tool:1)" '^sha256:' "an image that it made has no registry's digest"
+is "$(log_of engines/e1/dockerd | grep -c 'to pull localhost/')" 0 \
+	"and no registry is looked for at localhost"
+
 done_testing
