@@ -594,8 +594,12 @@ static void add_rates(struct builder *builder)
 	struct result *to = builder->to;
 
 	to->tokens_per_second = figures->tokens_per_second;
+	/* A log with both rates knows its devices. */
 	to->tokens_per_second_per_device =
-		formula_per_device(figures->tokens_per_second, inputs->devices);
+		figures->tokens.n && figures->per_device.n
+			? figures->per_device.median
+			: formula_per_device(figures->tokens_per_second,
+					     inputs->devices);
 	to->samples_per_second = figures->samples_per_second;
 	put_word(builder, &to->source, figures->source);
 	to->reported_tokens_per_second = figures->reported;
@@ -683,7 +687,8 @@ static void flag_copies(struct builder *builder, const struct remark *remarks,
 	for (size_t i = 0; i < count; i++) {
 		struct remark *added;
 
-		if (builder->input->inputs.devices == 1 && remarks[i].code &&
+		if (builder->input->inputs.devices == 1 &&
+		    !builder->input->devices_guessed && remarks[i].code &&
 		    !strcmp(remarks[i].code,
 			    remark_code_name(REMARK_SCOPE_OPEN)))
 			continue; /* one device is all of them */

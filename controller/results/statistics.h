@@ -21,6 +21,7 @@ struct result_input {
 	struct usage_summary *usage; /* of its samples; NULL: none */
 	struct result_inputs inputs; /* at least 1 device. power_w 0: that of
 					usage */
+	bool devices_guessed; /* nobody said how many devices there were */
 };
 
 /* When the steady state was: from the arrival of its first record to that of

@@ -613,6 +613,19 @@ static void test_scope(void)
 		       "it is asked only where there are several");
 		cJSON_Delete(result);
 	}
+	run.input.inputs.devices = 1;
+	run.input.devices_guessed = true;
+	result = result_tree(&run.input);
+	is_int(cJSON_GetArraySize(at(result, "flags")), 2, "or may be");
+	cJSON_Delete(result);
+	run.records[9].has |=
+		1u << RECORD_TOKENS_PER_SECOND | 1u << RECORD_TOKENS_PER_DEVICE;
+	run.records[9].tokens_per_second = 800;
+	run.records[9].tokens_per_device = 200;
+	result = result_tree(&run.input);
+	number(result, "tokens_per_second_per_device", 200,
+	       "that of each as the log says it beside that of all");
+	cJSON_Delete(result);
 }
 
 static void complete(struct run *run, size_t records, uint64_t total,

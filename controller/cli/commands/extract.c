@@ -335,6 +335,7 @@ static void work_take_cell(struct work *work, const struct cell *cell)
 	work->measure.steps = (uint32_t)cell->total_steps;
 	work->measure.warmup_steps = (uint32_t)cell->warmup_steps;
 	work->input.inputs.devices = (uint64_t)fmax(cell->world_size, 1);
+	work->input.devices_guessed = !(cell->world_size >= 1);
 	work->input.inputs.peak_flops = cell->peak_flops_per_device;
 	work->input.inputs.flops = (struct flops){
 		.factor = cell->n_params > 0 ? formula_stage("pretrain") : 0,

@@ -177,6 +177,14 @@ static bool put_by_unit(struct line_reading *line,
 		if (pick)
 			pick->role = ROLE_STEPS;
 		return true;
+	case QUANTITY_PER_DEVICE:
+		if (line->picks[LINE_TOKENS].has)
+			line_put_number(line, LINE_TOKENS_PER_DEVICE, item,
+					number);
+		else if (line->picks[LINE_SAMPLES].has)
+			line_put_number(line, LINE_SAMPLES_PER_DEVICE, item,
+					number);
+		return true;
 	case QUANTITY_TOKENS_PER_SECOND:
 	case QUANTITY_SAMPLES_PER_SECOND:
 		put_rate(line, item, unit, device || unit->per_device);
@@ -287,12 +295,18 @@ static void line_put_loss(struct line_reading *line,
 	line_put_number(line, LINE_LOSS, item, item->number);
 }
 
+static void line_put_whole(struct line_reading *line, enum line_value value,
+			   const struct notation_item *item,
+			   const struct quantity_unit *unit)
+{
+	if (unit->kind != QUANTITY_PERCENT && is_whole(item->number))
+		line_put_number(line, value, item, item->number);
+}
+
 static void put_named(struct line_reading *line,
 		      const struct notation_item *item)
 {
 	static const enum line_value values[MEANING_ROLES] = {
-		[ROLE_STEP] = LINE_STEP,
-		[ROLE_BATCH] = LINE_BATCH,
 		[ROLE_EPOCH] = LINE_EPOCH,
 		[ROLE_DATA_TIME] = LINE_DATA_TIME,
 		[ROLE_LR] = LINE_LR,
@@ -308,10 +322,15 @@ static void put_named(struct line_reading *line,
 	enum meaning_role role = item->quantity.role;
 
 	switch (role) {
-	case ROLE_STEP:
 	case ROLE_BATCH:
-		if (unit->kind != QUANTITY_PERCENT && is_whole(item->number))
-			line_put_number(line, values[role], item, item->number);
+		/* "[3/90] loss 2.5 batch 16" is the size of one. */
+		if (line->picks[LINE_LOSS].has && line->unnamed_count &&
+		    isnan(item->total))
+			return;
+		line_put_whole(line, LINE_BATCH, item, unit);
+		return;
+	case ROLE_STEP:
+		line_put_whole(line, LINE_STEP, item, unit);
 		return;
 	case ROLE_STEP_TIME:
 	case ROLE_TIME:
@@ -419,7 +438,7 @@ static void put_unnamed(struct line_reading *line,
 	} else if (ratio && item->share && item->bracket) {
 		line_put_number(line, LINE_SAMPLES_DONE, item, number);
 	} else if (ratio && is_whole(item->number) && is_whole(item->total) &&
-		   (item->bracket || item->bar || item->begins ||
+		   (item->bracket || item->bar || item->begins || item->heads ||
 		    item->quantity.train) &&
 		   line->unnamed_count < 2) {
 		line->leads |= item->bracket == '(' && !line_has_place(line);
@@ -632,10 +651,26 @@ void line_end(struct line_reading *line)
 	}
 	if (!count)
 		return;
-	if (count == 2 && !epoch)
+	if (count == 2 && !epoch) {
 		line->picks[LINE_EPOCH] = ratios[0];
+		/* "3/90: 5%|#| 7/40 [": counted as with a name. */
+		if (line->bar)
+			line->picks[LINE_EPOCH].role = ROLE_EPOCH;
+	}
 	line->picks[count == 2 || epoch || line->bar ? LINE_BATCH : LINE_STEP] =
 		ratios[count - 1];
+}
+
+bool line_names_step(const struct line_reading *line)
+{
+	return line->picks[LINE_STEP].has &&
+	       line->picks[LINE_STEP].rank < UNNAMED_RANK;
+}
+
+bool line_bar_is_empty(const struct line_reading *line)
+{
+	return line->bar && !line_names_step(line) && line->unnamed_count &&
+	       line->unnamed[line->unnamed_count - 1].number == 0;
 }
 
 bool line_loss_is_sure(const struct line_reading *line)
@@ -650,12 +685,6 @@ bool line_has_any(const struct line_reading *line)
 		if (line->picks[i].has)
 			return true;
 	return false;
-}
-
-bool line_names_step(const struct line_reading *line)
-{
-	return line->picks[LINE_STEP].has &&
-	       line->picks[LINE_STEP].rank < UNNAMED_RANK;
 }
 
 bool line_measures(const struct line_reading *line)

@@ -110,6 +110,9 @@ bool line_has_place(const struct line_reading *line);
 /* Has its step a name, so that it is more than a ratio? */
 bool line_names_step(const struct line_reading *line);
 
+/* Is it a bar of which nothing is done, "0/90 [00:09<?"? */
+bool line_bar_is_empty(const struct line_reading *line);
+
 /* Is its loss one by its name? Else it may be a part of it. */
 bool line_loss_is_sure(const struct line_reading *line);
 

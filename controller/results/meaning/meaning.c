@@ -29,6 +29,7 @@ struct meaning {
 	uint64_t below_step;
 	double below_clock;
 	unsigned below;   /* lines that still may belong to it */
+	bool below_loss;  /* of these, only one with a loss does */
 	bool below_other; /* its part that is of an evaluation */
 	bool below_whole; /* it was the last one of its total */
 	bool above; /* values stand above the line that names their step */
@@ -316,22 +317,34 @@ static bool loss_is_same(struct meaning *meaning, const struct line_pick *loss,
 	return true;
 }
 
-/* A line that is nothing but a bar. */
-static void draw_bar(struct meaning *meaning)
+/* A bar that is so far. */
+static void draw_bar(struct meaning *meaning, const struct line_pick *at)
 {
 	const struct line_reading *line = &meaning->line;
-	const struct line_pick *own = line->picks[LINE_STEP].has
-					      ? &line->picks[LINE_STEP]
-					      : &line->picks[LINE_BATCH];
 
-	if (own->has && line->picks[LINE_MS].has)
+	if (at->has && line->picks[LINE_MS].has)
 		bar_pace_draw(&meaning->bar,
 			      &(struct bar_drawn){
-				      .at = own->number,
-				      .total = isfinite(own->total) ? own->total
-								    : 0,
+				      .at = at->number,
+				      .total = isfinite(at->total) ? at->total
+								   : 0,
 				      .clock = line->bar_clock,
 				      .pace_ms = line->picks[LINE_MS].number });
+}
+
+/* A bar in a line that names its step may count something else. */
+static void part_with_bar(struct meaning *meaning)
+{
+	struct line_reading *line = &meaning->line;
+	size_t count = line->unnamed_count;
+	struct line_pick *ms = &line->picks[LINE_MS];
+
+	if (!line->bar || !line_names_step(line) || !count || ms->name_size ||
+	    fabs(line->unnamed[count - 1].number -
+		 line->picks[LINE_STEP].number) <= 1)
+		return;
+	draw_bar(meaning, &line->unnamed[count - 1]);
+	ms->has = false;
 }
 
 /* The time of the step by the bar, if the line has none. */
@@ -341,6 +354,7 @@ static void line_put_bar_time(struct meaning *meaning, uint64_t step)
 	struct line_pick *ms = &meaning->line.picks[LINE_MS];
 	double number;
 
+	part_with_bar(meaning);
 	if (ms->has || meaning->line.picks[LINE_OPEN_STEP_TIME].has)
 		return;
 	number = bar_pace_of(&meaning->bar, step);
@@ -408,6 +422,25 @@ static int deliver_record(struct meaning *meaning, enum meaning_steps steps,
 	return meaning->fn(&meaning->values.captured, meaning->arg);
 }
 
+/* "epochs: 200", a setting */
+static bool is_number_of_epochs(const struct line_pick *epoch)
+{
+	struct table_cell name = table_cell_trim(epoch->name, epoch->name_size);
+
+	return isnan(epoch->total) && name.size > 1 &&
+	       (name.text[name.size - 1] | ' ') == 's';
+}
+
+/* The lines below may belong to the step of this one. */
+static void expect_below(struct meaning *meaning, uint64_t step, bool loss)
+{
+	meaning->below_loss = loss;
+	meaning->below_step = step;
+	meaning->below_clock = line_printed(meaning);
+	meaning->below = BELOW;
+	meaning->below_other = meaning->below_whole = false;
+}
+
 /* Does the line have nothing but a step, or an epoch? */
 static void keep_context(struct meaning *meaning)
 {
@@ -418,7 +451,7 @@ static void keep_context(struct meaning *meaning)
 	uint64_t step;
 
 	if (line->bar) {
-		draw_bar(meaning);
+		draw_bar(meaning, own);
 		return;
 	}
 	/* "4 accumulation steps * 32 batch size" */
@@ -428,17 +461,15 @@ static void keep_context(struct meaning *meaning)
 	if (own->has) {
 		if (find_step(meaning, &step) == STEPS_NAMED) {
 			line_values_name(&meaning->found, own, ROLE_STEP);
-			meaning->below_step = step;
-			meaning->below_clock = line_printed(meaning);
-			meaning->below = BELOW;
-			meaning->below_other = false;
+			expect_below(meaning, step, false);
 			meaning->below_whole = own->number == own->total;
 			/* The first one comes behind a loss. */
 			meaning->above |=
 				meaning->found.steps == MEANING_STEPS &&
 				meaning->lone.line.picks[LINE_LOSS].has;
 		}
-	} else if (line->picks[LINE_EPOCH].has) {
+	} else if (line->picks[LINE_EPOCH].has &&
+		   !is_number_of_epochs(&line->picks[LINE_EPOCH])) {
 		meaning->epoch = line->picks[LINE_EPOCH];
 		meaning->epoch.text_size = 0;
 	}
@@ -452,6 +483,7 @@ static bool line_is_below(const struct meaning *meaning)
 	return meaning->below && !meaning->above &&
 	       !line->picks[LINE_STEP].has && !line->picks[LINE_BATCH].has &&
 	       !line->picks[LINE_EPOCH].has && !line->bar &&
+	       (!meaning->below_loss || line->picks[LINE_LOSS].has) &&
 	       (meaning->below == BELOW || line->numbers == 1 ||
 		*meaning->text == ' ' || *meaning->text == '\t');
 }
@@ -539,7 +571,7 @@ static void end_record(void *arg)
 		line->rank = meaning->rank;
 	if (meaning->bare)
 		line_put_label(line);
-	if (line->other || meaning->rc < 0)
+	if (line->other || meaning->rc < 0 || line_bar_is_empty(line))
 		return;
 	below = line_is_below(meaning);
 	meaning->below -= meaning->below > 0;
@@ -577,6 +609,8 @@ static void end_record(void *arg)
 	if (steps == STEPS_COUNTED && !line_has_place(line) &&
 	    hold_lone(meaning))
 		return;
+	if (steps == STEPS_NAMED && !line->picks[LINE_LOSS].has)
+		expect_below(meaning, step, true);
 	meaning->rc = deliver_record(meaning, steps, step);
 }
 

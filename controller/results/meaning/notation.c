@@ -11,6 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
+#define STEP_NAME_MAX 16 /* bytes, of a step's that touches its number */
+
 static bool is_digit_at(const char *text, size_t size, size_t at)
 {
 	return at < size && text[at] >= '0' && text[at] <= '9';
@@ -150,7 +152,8 @@ static bool unit_suits(const struct quantity *quantity, enum quantity_kind kind)
 	if (!quantity->known)
 		return quantity->empty &&
 		       (rate || kind == QUANTITY_SECONDS_PER_STEP ||
-			kind == QUANTITY_STEPS || kind == QUANTITY_EPOCHS);
+			kind == QUANTITY_STEPS || kind == QUANTITY_EPOCHS ||
+			kind == QUANTITY_PER_DEVICE);
 	switch (quantity->role) {
 	case ROLE_STEP:
 	case ROLE_BATCH:
@@ -456,14 +459,35 @@ static bool begins_behind_loss(const char *text, size_t size, size_t at)
 				!strchr("_./", text[end])));
 }
 
+/* "iteration100,": the same of a word that is the name of a step. */
+static bool begins_behind_step(struct notation *notation, const char *text,
+			       size_t size, size_t at)
+{
+	size_t begin = at, end = at + digits_count(text + at, size - at);
+	struct quantity quantity;
+
+	while (begin && at - begin < STEP_NAME_MAX &&
+	       is_letter_at(text, size, begin - 1))
+		begin--;
+	if (begin == at || end == at ||
+	    (begin && !strchr(" \t[(", text[begin - 1])) ||
+	    (end < size && !strchr(" \t,:;|)]", text[end])))
+		return false;
+	quantity = notation_quantity(notation, text + begin, at - begin);
+	return quantity.known && quantity.role <= ROLE_EPOCH;
+}
+
 /* May a number begin here? */
-static bool may_begin(const char *text, size_t size, size_t at)
+static bool may_begin(struct notation *notation, const char *text, size_t size,
+		      size_t at)
 {
 	char c = text[at], before = at ? text[at - 1] : ' ';
 
 	if (isalnum((unsigned char)before) || before == '_')
-		return (before | ' ') == 's' &&
-		       begins_behind_loss(text, size, at);
+		return ((before | ' ') == 's' &&
+			begins_behind_loss(text, size, at)) ||
+		       (isalpha((unsigned char)before) &&
+			begins_behind_step(notation, text, size, at));
 	if (c >= '0' && c <= '9')
 		return before != '.' || at < 2 || text[at - 2] == ' ';
 	if (c == '.')
@@ -481,7 +505,8 @@ static bool may_begin(const char *text, size_t size, size_t at)
 /* The next place where a number may begin, or the end of the text. Most bytes
  * of a log begin none.
  */
-static size_t next_begin(const char *text, size_t size, size_t at)
+static size_t next_begin(struct notation *notation, const char *text,
+			 size_t size, size_t at)
 {
 	static const bool first[UINT8_MAX + 1] = {
 		['0'] = true, ['1'] = true, ['2'] = true, ['3'] = true,
@@ -491,8 +516,8 @@ static size_t next_begin(const char *text, size_t size, size_t at)
 		['I'] = true,
 	};
 
-	while (at < size &&
-	       (!first[(unsigned char)text[at]] || !may_begin(text, size, at)))
+	while (at < size && (!first[(unsigned char)text[at]] ||
+			     !may_begin(notation, text, size, at)))
 		at++;
 	return at;
 }
@@ -527,7 +552,8 @@ static bool scanner_next(struct scanner *scanner)
 	scanner->before = NULL;
 	if (scanner->at == scanner->gap && scanner_skip_expected(scanner))
 		return true;
-	scanner->at = next_begin(scanner->text, scanner->size, scanner->at);
+	scanner->at = next_begin(scanner->notation, scanner->text,
+				 scanner->size, scanner->at);
 	return scanner->at < scanner->size;
 }
 
@@ -617,6 +643,7 @@ static void scanner_take(struct scanner *scanner, size_t n, double number)
 		end += more;
 	}
 	item.closes = end < size && text[end] == ']';
+	item.heads = end < size && text[end] == ':';
 	/* The total of "12.5kit/30.0kit". */
 	behind_slash =
 		scanner->gap && scanner->at - scanner->gap == 1 && *gap == '/';

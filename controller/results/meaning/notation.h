@@ -45,6 +45,7 @@ struct notation_item {
 	double total; /* of 3/60; NaN: none */
 	char bracket; /* '[' or '(' stands before it; 0: none */
 	bool closes;  /* ']' stands behind it */
+	bool heads;   /* ':' does */
 	bool begins;  /* nothing but marks stands before it in the line */
 	bool bar;     /* a clock follows in brackets: [00:10<00:20 */
 	double clock; /* that one, in seconds */

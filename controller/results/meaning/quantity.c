@@ -99,6 +99,14 @@ static bool word_is(const struct words *words, size_t i, const char *text)
 	       !memcmp(word_text(words, i), text, strlen(text));
 }
 
+/* "loss", "aeloss" */
+static bool word_is_loss(const struct words *words, size_t i)
+{
+	size_t size = words->list[i].size;
+
+	return size >= 4 && !memcmp(word_text(words, i) + size - 4, "loss", 4);
+}
+
 static bool word_is_train(const struct words *words, size_t i)
 {
 	return word_is(words, i, "train") || word_is(words, i, "training") ||
@@ -181,11 +189,14 @@ static struct quantity_unit unit_of_words(const struct lexicon *lexicon,
 	if (count > 1 && seconds + steps + unit.per_device != (int)count)
 		return unit;
 	if (!count)
-		unit.kind = first.base == BASE_SECOND  ? QUANTITY_SECONDS
-			    : is_memory(first.base)    ? QUANTITY_MEBIBYTES
-			    : first.base == BASE_STEP  ? QUANTITY_STEPS
-			    : first.base == BASE_EPOCH ? QUANTITY_EPOCHS
-						       : QUANTITY_OTHER;
+		unit.kind =
+			first.base == BASE_SECOND  ? QUANTITY_SECONDS
+			: is_memory(first.base)    ? QUANTITY_MEBIBYTES
+			: first.base == BASE_STEP  ? QUANTITY_STEPS
+			: first.base == BASE_EPOCH ? QUANTITY_EPOCHS
+			: first.base == BASE_DEVICE && words->list[from].slash
+				? QUANTITY_PER_DEVICE
+				: QUANTITY_OTHER;
 	else if (first.base == BASE_SECOND && steps && count == 1)
 		unit.kind = QUANTITY_SECONDS_PER_STEP;
 	else if (seconds && !steps && rates[first.base])
@@ -347,11 +358,11 @@ static void quantity_guess(const struct lexicon *lexicon,
 	size_t size = words->list[last].size;
 	struct lexicon_name name;
 	struct lexicon_unit unit;
+	bool loss = size > 4 && word_is_loss(words, last);
 
 	quantity->measure = lexicon_unit(lexicon, text, size, &unit) &&
 			    unit.base != BASE_STEP && size > 1;
-	if ((size > 4 && !memcmp(text + size - 4, "loss", 4)) ||
-	    (last == 1 && names_part_of_loss(words))) {
+	if (loss || (last == 1 && names_part_of_loss(words))) {
 		text = "loss";
 		size = 4;
 	}
@@ -585,6 +596,10 @@ struct quantity quantity_of(const struct lexicon *lexicon, const char *text,
 		quantity.section |= is_other(lexicon, text + segment,
 					     end - segment, &quantity.train);
 	words_split(&words, text + from, end - from);
+	/* "train_loss_step" */
+	if (words.count > 1 && word_is(&words, words.count - 1, "step") &&
+	    word_is_loss(&words, words.count - 2))
+		words.count--;
 	quantity.name_at = (uint16_t)from;
 	quantity.name_size = (uint16_t)(end - from);
 	if (words.too_many)

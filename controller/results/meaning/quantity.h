@@ -18,7 +18,8 @@ enum quantity_kind {
 	QUANTITY_MEBIBYTES,
 	QUANTITY_STEPS, /* a number of them */
 	QUANTITY_EPOCHS,
-	QUANTITY_OTHER, /* a unit that is none of these */
+	QUANTITY_PER_DEVICE, /* of the rate before it: "(1409.5/gpu)" */
+	QUANTITY_OTHER,      /* a unit that is none of these */
 };
 
 struct quantity_unit {

@@ -114,8 +114,11 @@ static int put_taken(struct line_values *values, struct meaning_found *found,
 		put_value(values, *field, pick->number, pick);
 		line_values_name(found, pick, taken[i].role);
 		found->decimal |= pick->decimal;
-		found->scope_open |= taken[i].value == LINE_TOKENS ||
-				     taken[i].value == LINE_SAMPLES;
+		found->scope_open |=
+			(taken[i].value == LINE_TOKENS &&
+			 !line->picks[LINE_TOKENS_PER_DEVICE].has) ||
+			(taken[i].value == LINE_SAMPLES &&
+			 !line->picks[LINE_SAMPLES_PER_DEVICE].has);
 	}
 	return 0;
 }

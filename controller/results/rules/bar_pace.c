@@ -11,17 +11,26 @@
 
 void bar_pace_draw(struct bar_pace *bar, const struct bar_drawn *drawn)
 {
-	if (!bar->moves || bar->now.total == drawn->total)
+	if (bar->hits <= bar->misses || bar->now.total == drawn->total)
 		bar->now = *drawn;
 }
 
-/* Has the bar moved on as the steps did? */
-static bool moved_with(const struct bar_place *from, const struct bar_place *to)
+/* Has the bar moved on as the steps did? One that begins again, in another
+ * epoch, says nothing.
+ */
+static bool moved_with(struct bar_pace *bar, const struct bar_place *to)
 {
-	double items = to->at - from->at;
-	double steps = (double)to->step - (double)from->step;
+	double items = to->at - bar->far.at;
+	double steps = (double)to->step - (double)bar->far.step;
 
-	return items > 0 && steps > 0 && fabs(items - steps) <= 1 + LAG * steps;
+	if (!bar->begun || !(items > 0) || !(steps > 0))
+		return false;
+	if (fabs(items - steps) <= ceil(LAG * steps - 0.5)) {
+		bar->hits++;
+		return true;
+	}
+	bar->misses++;
+	return false;
 }
 
 /* The pace, if the clock since `from` agrees. */
@@ -45,13 +54,14 @@ double bar_pace_of(struct bar_pace *bar, uint64_t step)
 	/* No bar was drawn since the record before. */
 	if (!(bar->now.pace_ms > 0) || now.at == bar->near.at)
 		return NAN;
-	bar->moves = bar->begun && moved_with(&bar->far, &now);
-	if (!bar->moves) {
+	if (!moved_with(bar, &now)) {
 		bar->begun = true;
 		bar->far = bar->near = now;
 		return NAN;
 	}
-	pace_ms = borne_out(&bar->far, &now, bar->now.pace_ms);
+	pace_ms = bar->hits > bar->misses
+			  ? borne_out(&bar->far, &now, bar->now.pace_ms)
+			  : (double)NAN;
 	if (now.clock - bar->near.clock >= SPAN_S) {
 		bar->far = bar->near;
 		bar->near = now;

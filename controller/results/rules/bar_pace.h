@@ -30,7 +30,8 @@ struct bar_pace {
 		uint64_t step; /* of the record */
 	} far, near;
 	bool begun; /* these are known */
-	bool moves; /* with the steps */
+	/* Records with which the bar moved as the steps did, or not. */
+	unsigned hits, misses;
 };
 
 void bar_pace_draw(struct bar_pace *bar, const struct bar_drawn *drawn);
