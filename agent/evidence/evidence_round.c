@@ -1,11 +1,14 @@
-/* evidence_round.c - one round of evidence: snapshot, stack tools, last line.
+/* evidence_round.c - one round of evidence: snapshot, dumps, stack tools, last
+ * line.
  */
 #include "agent/evidence/evidence_round.h"
 #include "agent/docker/create_body.h"
+#include "agent/evidence/recorder.h"
 #include "agent/evidence/snapshot.h"
 #include "protocol/base/buffer.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/list.h"
+#include "protocol/base/loop.h"
 #include "protocol/base/printable.h"
 #include "protocol/base/subprocess.h"
 #include "protocol/message/evidence.h"
@@ -178,6 +181,8 @@ struct evidence_round {
 	size_t tool;      /* the next one to try */
 	const char *name; /* of the tool that runs */
 	int64_t begun_ms;
+	int64_t dumped_ms;     /* when all dumps are there; 0: none was asked */
+	sd_event_source *wait; /* for them */
 	char missing[300];
 };
 
@@ -210,11 +215,44 @@ static void append_end(struct evidence_round *round)
 	append_line(round, &last);
 }
 
-static void evidence_round_finish(struct evidence_round *round)
+static int evidence_round_waited(sd_event_source *source, uint64_t usec,
+				 void *arg)
 {
+	struct evidence_round *round = arg;
+
 	append_end(round);
 	round->done(round->arg);
 	evidence_round_cancel(round);
+	return 0;
+}
+
+static void evidence_round_finish(struct evidence_round *round)
+{
+	int64_t left = round->dumped_ms - clock_mono_ms();
+
+	if (left <= 0 ||
+	    loop_timer(round->source.loop, &round->wait, (uint64_t)left,
+		       evidence_round_waited, round, NULL) < 0)
+		evidence_round_waited(NULL, 0, round);
+}
+
+static void round_ask_recorders(struct evidence_round *round)
+{
+	for (size_t i = 0; i < round->count && round->source.folder >= 0; i++) {
+		const struct leader *leader = &round->leaders[i];
+		const struct evidence asked = {
+			.round = round->source.round,
+			.pid = (uint64_t)leader->pid,
+			.rank = leader->rank,
+			.tool = (char *)EVIDENCE_RECORDER,
+			.asked_ms = clock_wall_ms(),
+		};
+
+		if (!recorder_ask(round->source.folder, leader->rank))
+			continue;
+		append_line(round, &asked);
+		round->dumped_ms = clock_mono_ms() + RECORDER_DUMP_MS;
+	}
 }
 
 static void next_tool(struct evidence_round *round);
@@ -366,6 +404,7 @@ static void evidence_round_look_done(void *arg, const struct error *err,
 			break;
 		at = end + 1;
 	}
+	round_ask_recorders(round);
 	next_tool(round);
 }
 
@@ -404,6 +443,8 @@ struct evidence_round *evidence_round_begin(const struct evidence_source *from,
 
 	if (!round) {
 		close(from->fd);
+		if (from->folder >= 0)
+			close(from->folder);
 		return error_null(error_nomem(err, "evidence"));
 	}
 	round->source = *from;
@@ -429,5 +470,8 @@ void evidence_round_cancel(struct evidence_round *round)
 		free(round->leaders[i].command);
 	free(round->leaders);
 	close(round->source.fd);
+	if (round->source.folder >= 0)
+		close(round->source.folder);
+	loop_source_free(&round->wait);
 	free(round);
 }

@@ -1,5 +1,5 @@
 /* evidence_round.h - one round of evidence of a task: a snapshot of its
- * processes, stack tools, and the last line.
+ * processes, dumps of their flight recorders, stack tools, and the last line.
  */
 #pragma once
 
@@ -43,6 +43,8 @@ struct evidence_source {
 	int64_t first_rank;   /* of the task */
 	uint64_t round;
 	bool stops; /* tools may pause the processes */
+	int folder; /* that the container writes (recorder.h); -1: recorders
+		       are not asked; owned as fd */
 	int fd;     /* the lines are appended here; owned, also on failure */
 };
 

@@ -1,6 +1,8 @@
 /* command.c - a task's command and environment, as regatta-init reads them.
  */
 #include "agent/task/command.h"
+#include "agent/init/init.h"
+#include "protocol/message/evidence.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -243,16 +245,21 @@ static const char *const default_env[] = {
 };
 
 /* PyTorch keeps the last collectives of each rank, and writes them to a file
- * when one times out. The second names are those of 2.9 and later. Source:
- * PyTorch's documentation, "ProcessGroupNCCL Environment Variables".
+ * when one times out, or when it is asked through a pipe beside it
+ * (agent/evidence/recorder.h). A process that cannot make its pipe ends, so it
+ * stands where each user may. The second names are those of 2.9 and later, and
+ * of XPU. Source: PyTorch's documentation, "ProcessGroupNCCL Environment
+ * Variables".
  */
-#define RECORDS "/tmp/regatta-recorder-" /* and the rank */
+#define RECORDS INIT_OUT "/" EVIDENCE_DUMP /* and the rank */
 static const char *const recorder_env[] = {
 	"TORCH_NCCL_TRACE_BUFFER_SIZE=2000",
 	"TORCH_FR_BUFFER_SIZE=2000",
 	"TORCH_NCCL_DUMP_ON_TIMEOUT=1",
 	"TORCH_NCCL_DEBUG_INFO_TEMP_FILE=" RECORDS,
 	"TORCH_FR_DUMP_TEMP_FILE=" RECORDS,
+	"TORCH_NCCL_DEBUG_INFO_PIPE_FILE=" RECORDS,
+	"TORCH_FR_DEBUG_INFO_PIPE_FILE=" RECORDS,
 	NULL,
 };
 

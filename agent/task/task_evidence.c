@@ -6,7 +6,14 @@
 #include "protocol/base/log.h"
 #include "protocol/message/evidence.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
+
+/* Each dump of a rank is a stream, of which a task has INIT_FOLLOW_MAX, and a
+ * job not many more (controller/logs/log_store.h).
+ */
+#define DUMPS_MAX 4
+#define DUMPS_WORLD_MAX 1024
 
 static void task_round_done(void *arg);
 
@@ -26,8 +33,9 @@ static int task_round_begin(struct task *task, uint64_t round,
 		.first_rank = task->spec.first_rank,
 		.round = round,
 		.stops = task->evidence_stops,
+		.folder = -1,
 	};
-	char name[EVIDENCE_STREAM_SIZE];
+	char name[EVIDENCE_STREAM_SIZE], folder[PATH_MAX];
 
 	if (pod_engine_named(engine_host(services->engine)))
 		source.launcher = services->binding->roots->bin;
@@ -35,6 +43,10 @@ static int task_round_begin(struct task *task, uint64_t round,
 	source.fd = spool_append_stream(services->spool, &task->id, name, err);
 	if (source.fd < 0 || streams_add_evidence(&task->streams, err) < 0)
 		return -1;
+	spool_path(services->spool, &task->id, SPOOL_OUT, folder);
+	if (task->spec.world_size <= DUMPS_WORLD_MAX &&
+	    (task->evidence_stops || task->dumps++ < DUMPS_MAX))
+		source.folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	task->evidence =
 		evidence_round_begin(&source, task_round_done, task, err);
 	log_sender_wake(services->sender);

@@ -111,7 +111,8 @@ struct task {
 	struct collect *collect;         /* its files, once it has ended */
 	struct monitor_stream *samples;  /* while the command runs */
 	struct evidence_round *evidence; /* the same; NULL: nobody asked */
-	uint64_t evidence_next;       /* the round that follows it; 0: none */
+	uint64_t evidence_next; /* the round that follows it; 0: none */
+	unsigned int dumps;     /* rounds that asked for dumps, but of a hang */
 	struct evidence_abort *abort; /* until the stop that follows it */
 };
 

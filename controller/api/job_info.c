@@ -15,7 +15,6 @@
 #include "controller/nodes/node.h"
 #include "controller/logs/sampling.h"
 #include "controller/results/series.h"
-#include "controller/results/straggler.h"
 #include "controller/store/store.h"
 #include "protocol/base/clock.h"
 #include "protocol/hardware/device_metrics.h"
@@ -126,21 +125,6 @@ static void add_gain(const struct api *api, const struct gang *gang,
 		progress->gain = recent * progress->gain_runs / sum - 1;
 }
 
-/* Who is waited for, as sampled so far. */
-static int add_straggler_seen(const struct gang *gang, struct progress_info *to,
-			      struct error *err)
-{
-	const struct samplings *samplings = log_reader_samplings(gang);
-	owned_free const struct usage **list = NULL;
-
-	if (!samplings)
-		return 0;
-	list = samplings_list(samplings, err);
-	return list ? straggler_find(list, gang_nodes(gang), NULL,
-				     &to->straggler, err)
-		    : -1;
-}
-
 static int job_info_add_progress(const struct api *api, const struct job *job,
 				 const struct job_row *row, struct job_info *to,
 				 struct error *err)
@@ -173,7 +157,12 @@ static int job_info_add_progress(const struct api *api, const struct job *job,
 	if (job_state(job) == JOB_RUNNING) {
 		progress->step_age = hang_step_age(gang);
 		progress->suspected = hang_suspected(gang);
-		return add_straggler_seen(gang, progress, err);
+		return hang_straggler(gang, &progress->straggler, err) < 0 ||
+				       (*hang_found(gang) &&
+					string_set(&progress->found,
+						   hang_found(gang), err) < 0)
+			       ? -1
+			       : 0;
 	}
 	return 0;
 }

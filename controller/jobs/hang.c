@@ -10,7 +10,10 @@
 #include "controller/logs/log_reader.h"
 #include "controller/logs/task_streams.h"
 #include "controller/nodes/node.h"
+#include "controller/logs/sampling.h"
 #include "controller/results/extract.h"
+#include "controller/results/straggler.h"
+#include "controller/stacks/stacks.h"
 #include "protocol/base/log.h"
 
 #include <inttypes.h>
@@ -43,11 +46,37 @@ struct hang_watch {
 	int64_t until_ms;         /* of the last round; 0: it has not begun */
 	uint64_t suspicion, last; /* rounds of evidence; 0: none */
 	bool launchers_asked;     /* since the last sign of life */
+	struct hang_look {
+		uint64_t round; /* that is not read yet; 0: none */
+		int64_t until_ms, next_ms;
+		int64_t straggler_ms; /* of the next check for one */
+		bool straggler;       /* there was one */
+		char found[STACKS_TEXT_SIZE];
+	} look;
 };
 
 bool hang_suspected(const struct gang *gang)
 {
 	return gang->hang && gang->hang->suspicion;
+}
+
+const char *hang_found(const struct gang *gang)
+{
+	return gang->hang ? gang->hang->look.found : "";
+}
+
+int hang_straggler(const struct gang *gang, struct straggler **to,
+		   struct error *err)
+{
+	const struct samplings *samplings = log_reader_samplings(gang);
+	owned_free const struct usage **list = NULL;
+
+	*to = NULL;
+	if (!samplings)
+		return 0;
+	list = samplings_list(samplings, err);
+	return list ? straggler_find(list, gang->spec.nodes, NULL, to, err)
+		    : -1;
 }
 
 /* The pace of a job's steps. */
@@ -197,24 +226,79 @@ static bool end_gave_up(struct gang *gang)
 	return false;
 }
 
+/* Looks at the ranks of a job that goes on. */
+
+static void look_begin(struct gang *gang, int64_t now)
+{
+	struct hang_look *look = &gang->hang->look;
+
+	look->round = node_commands_look(gang, false);
+	look->until_ms = now + ROUND_MS;
+	look->next_ms = now + POLL_MS;
+	*look->found = 0;
+}
+
+/* Read the round when all nodes have answered. */
+static void look_read(struct gang *gang, int64_t now)
+{
+	struct hang_look *look = &gang->hang->look;
+	const struct job *job = gang->job;
+	struct reason reason;
+
+	if (!look->round || now < look->next_ms)
+		return;
+	look->next_ms = now + POLL_MS;
+	if (now < look->until_ms && !evidence_complete(gang, look->round))
+		return;
+	look->round = 0;
+	if (!gang->hang->suspicion)
+		recorder_last(job, look->found);
+	else if (recorder_reason(job, &reason) ||
+		 (evidence_reason(job, &reason) && *reason.node))
+		snprintf(look->found, sizeof(look->found), "%.*s",
+			 STACKS_TEXT_SIZE - 1, reason.line);
+	if (*look->found)
+		changes_progress(job->jobs->changes);
+}
+
+/* Is there a node or device that the others wait for? One look tells more. */
+static void look_at_straggler(struct gang *gang, int64_t now)
+{
+	struct hang_look *look = &gang->hang->look;
+	struct straggler *straggler = NULL;
+
+	if (look->straggler || now < look->straggler_ms)
+		return;
+	look->straggler_ms = now + REST_MS;
+	if (hang_straggler(gang, &straggler, NULL) < 0 || !straggler)
+		return;
+	look->straggler = true;
+	codec_clear(&straggler_schema, straggler);
+	free(straggler);
+	look_begin(gang, now);
+}
+
 /* Watching. */
 
 static void revive(struct gang *gang, int64_t now)
 {
 	struct hang_watch *watch = gang->hang;
+	bool straggler = watch->look.straggler;
 
 	if (watch->suspicion)
 		log_info("job=%" PRIu64 " shows activity again", gang->job->id);
-	*watch = (struct hang_watch){ .life_ms = now };
+	*watch = (struct hang_watch){ .life_ms = now,
+				      .look.straggler = straggler };
 	changes_progress(gang->job->jobs->changes);
 }
 
-static void suspect(struct gang *gang, int64_t silent_ms)
+static void suspect(struct gang *gang, int64_t silent_ms, int64_t now)
 {
 	log_warning("job=%" PRIu64 " is suspected to hang: no activity for "
 		    "%" PRId64 " s",
 		    gang->job->id, silent_ms / SECOND_MS);
-	gang->hang->suspicion = node_commands_look(gang, false);
+	look_begin(gang, now);
+	gang->hang->suspicion = gang->hang->look.round;
 	changes_progress(gang->job->jobs->changes);
 }
 
@@ -263,7 +347,7 @@ static void judge(struct gang *gang, int64_t now)
 		watch->last = node_commands_look(gang, true);
 		watch->until_ms = now + ROUND_MS;
 	} else if (silent >= suspicion && !watch->suspicion) {
-		suspect(gang, silent);
+		suspect(gang, silent, now);
 	} else {
 		watch->next_ms =
 			watch->life_ms + (watch->suspicion ? limit : suspicion);
@@ -294,6 +378,8 @@ static void gang_watch(struct gang *gang, int64_t now)
 		if (end_gave_up(gang))
 			return;
 	}
+	look_at_straggler(gang, now);
+	look_read(gang, now);
 	if (now < watch->next_ms)
 		return;
 	if (is_heard(gang))

@@ -11,11 +11,13 @@
  *
  * A job is suspected after the longer of 2 minutes and 10 median steps, or
  * after half of the time to hang if that is less. Its nodes observe its
- * processes then, and once more before it is ended.
+ * processes then, and once more before it is ended. They also do when a node or
+ * device is first found that the others wait for (straggler.h).
  */
 #pragma once
 
 #include "controller/cluster/active_job.h"
+#include "protocol/message/result.h"
 
 /* Check all running jobs. It also ends a job whose launcher reported a failed
  * process, and does not end.
@@ -37,6 +39,14 @@ bool hang_limits(const struct hang_pace *pace, int64_t *limit,
 		 int64_t *suspect);
 
 bool hang_suspected(const struct gang *gang);
+
+/* Whom the others wait for: by samples so far (NULL: nobody; else the caller
+ * frees it, straggler_schema), and by what the nodes observed of a job that is
+ * suspected or waits ("": nobody).
+ */
+int hang_straggler(const struct gang *gang, struct straggler **to,
+		   struct error *err);
+const char *hang_found(const struct gang *gang);
 
 /* Seconds since the last step, if they are more than three median steps; else
  * 0.

@@ -4,16 +4,16 @@
 #include "controller/jobs/core.h"
 #include "controller/logs/task_streams.h"
 #include "controller/nodes/node.h"
-#include "controller/stacks/flight_recorder.h"
+#include "controller/stacks/dumps.h"
 #include "controller/stacks/stacks.h"
 #include "protocol/message/evidence.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define END_BYTES 1024                   /* of evidence: its last line */
 #define EVIDENCE_BYTES ((size_t)4 << 20) /* that are read of a node */
+#define DUMP_BLOCKS 8192 /* a dump takes whole blocks of the disk */
 #define OUTPUT_BYTES ((size_t)64 << 10)  /* the same of a rank's output */
 #define OUTPUTS_BYTES ((size_t)16 << 20) /* and of all ranks */
 
@@ -76,15 +76,6 @@ static struct stacks *read_round(const struct gang *gang, uint64_t round)
 			return NULL;
 	}
 	return take(stacks);
-}
-
-bool evidence_writes(const struct gang *gang, uint64_t first, uint64_t last)
-{
-	owned(stacks_free) struct stacks *before = read_round(gang, first);
-	owned(stacks_free) struct stacks *after = read_round(gang, last);
-
-	return before && after && stacks_written(before) &&
-	       stacks_written(after) > stacks_written(before);
 }
 
 static void read_outputs(const struct job *job, struct stacks *stacks)
@@ -152,61 +143,125 @@ bool evidence_reason(const struct job *job, struct reason *reason)
 	return true;
 }
 
-/* The rank whose dump the stream is, agent/task/command.c; a later part of the
- * file has "-2" behind it. -1: it is none.
+/* The dumps of a node. Those of a task that runs are found by what its agent
+ * asked for.
  */
-static int64_t recorded_rank(const char *stream)
+static int find_dumps(const struct task *task, struct dumps *dumps)
 {
-	static const char mark[] = "regatta-recorder-";
-	const char *at = strstr(stream, mark);
-	char *end;
-	long long rank;
+	const struct job_effects *effects = task->job->jobs->effects;
+	const struct job *job = task->job;
+	const char *node = task_node(task) ? node_name(task_node(task)) : "";
+	owned(buffer_clear) struct buffer text =
+		BUFFER_INIT(2 * EVIDENCE_BYTES);
+	char stream[EVIDENCE_STREAM_SIZE], name[DUMP_STREAM_SIZE];
+	size_t first = dumps->count;
 
-	if (!at || !isdigit((unsigned char)at[sizeof(mark) - 1]))
+	evidence_stream(task->rank, stream);
+	if (read_end(job, stream, EVIDENCE_BYTES, &text) < 0 ||
+	    (text.size && dumps_take_evidence(dumps, node, task->rank,
+					      text.data, text.size, NULL) < 0))
 		return -1;
-	rank = strtoll(at + sizeof(mark) - 1, &end, 10);
-	return *end && *end != '-' ? -1 : rank;
-}
-
-/* The newest dump of each rank. */
-static int read_flights(const struct task *task, struct flights *flights,
-			size_t *left)
-{
-	const struct node *node = task_node(task);
-
-	for (size_t i = task->streams_count; i-- > 0;) {
-		const struct stream_size *stream = &task->streams[i];
-		int64_t rank = recorded_rank(stream->name);
-		owned(buffer_clear) struct buffer dump =
-			BUFFER_INIT(FLIGHT_DUMP_MAX);
-
-		if (rank < 0 || flights_has(flights, rank) ||
-		    stream->size > FLIGHT_DUMP_MAX || stream->size > *left)
-			continue;
-		if (read_end(task->job, stream->name, FLIGHT_DUMP_MAX, &dump) <
-		    0)
+	for (size_t i = 0; i < task->streams_count; i++)
+		if (dumps_take_stream(dumps, node, task->rank,
+				      task->streams[i].name,
+				      task->streams[i].size, NULL) < 0)
 			return -1;
-		*left -= dump.size < *left ? dump.size : *left;
-		/* A broken one tells nothing. */
-		flights_take(flights, node ? node_name(node) : "", rank,
-			     dump.data, dump.size, NULL);
+	for (size_t i = first; i < dumps->count; i++) {
+		uint64_t bytes = 0;
+
+		while (dump_next(&dumps->list[i], name),
+		       effects->log_length(effects->arg, job->id, job->attempt,
+					   name, &bytes, NULL) == 0 &&
+			       bytes)
+			if (dumps_take_stream(dumps, node, task->rank, name,
+					      bytes, NULL) < 0)
+				return -1;
 	}
 	return 0;
 }
 
-bool recorder_reason(const struct job *job, struct reason *reason)
+/* Bytes that its processes wrote from one round to another because they were
+ * asked for dumps, at most.
+ */
+static uint64_t dumped_bytes(const struct task *task, uint64_t first,
+			     uint64_t last)
+{
+	owned(buffer_clear) struct buffer text =
+		BUFFER_INIT(2 * EVIDENCE_BYTES);
+	owned(dumps_clear) struct dumps dumps = { 0 };
+	char stream[EVIDENCE_STREAM_SIZE];
+	uint64_t most = 0;
+
+	evidence_stream(task->rank, stream);
+	if (read_end(task->job, stream, EVIDENCE_BYTES, &text) < 0 ||
+	    !text.size || find_dumps(task, &dumps) < 0)
+		return 0;
+	for (size_t i = 0; i < dumps.count; i++)
+		if (dumps.list[i].bytes > most)
+			most = dumps.list[i].bytes;
+	return dumps_asked(text.data, text.size, first, last) *
+	       (most + DUMP_BLOCKS);
+}
+
+bool evidence_writes(const struct gang *gang, uint64_t first, uint64_t last)
+{
+	owned(stacks_free) struct stacks *before = read_round(gang, first);
+	owned(stacks_free) struct stacks *after = read_round(gang, last);
+	uint64_t dumped = 0;
+
+	for (uint32_t i = 0; i < gang->spec.nodes; i++)
+		dumped += dumped_bytes(&gang->tasks[i], first, last);
+	return before && after && stacks_written(before) &&
+	       stacks_written(after) > stacks_written(before) + dumped;
+}
+
+/* The newest dump of each rank. */
+static struct flights *read_flights(const struct job *job)
 {
 	owned(flights_free) struct flights *flights = flights_new(NULL);
+	owned(dumps_clear) struct dumps dumps = { 0 };
 	size_t left = FLIGHT_DUMPS_MAX;
+
+	for (uint32_t i = 0; i < job->gang->spec.nodes; i++)
+		if (find_dumps(&job->gang->tasks[i], &dumps) < 0)
+			return NULL;
+	for (size_t i = 0; flights && i < dumps.count; i++) {
+		const struct dump *dump = &dumps.list[i];
+		int64_t still_ns = dump_still_ns(dump);
+		owned(buffer_clear) struct buffer bytes =
+			BUFFER_INIT(FLIGHT_DUMP_MAX);
+
+		if (still_ns < 0 || dump->bytes > FLIGHT_DUMP_MAX ||
+		    dump->bytes > left || flights_has(flights, dump->rank))
+			continue;
+		if (read_end(job, dump->stream, FLIGHT_DUMP_MAX, &bytes) < 0)
+			return NULL;
+		left -= bytes.size < left ? bytes.size : left;
+		/* A broken one tells nothing. */
+		flights_take(flights, dump->node, dump->rank, still_ns,
+			     bytes.data, bytes.size, NULL);
+	}
+	return take(flights);
+}
+
+bool recorder_reason(const struct job *job, struct reason *reason)
+{
+	owned(flights_free) struct flights *flights = read_flights(job);
 	char text[FLIGHT_TEXT_SIZE];
 	const char *node;
 	int64_t rank;
 
-	for (uint32_t i = 0; flights && i < job->gang->spec.nodes; i++)
-		if (read_flights(&job->gang->tasks[i], flights, &left) < 0)
-			return false;
 	if (!flights || !flights_verdict(flights, text, &node, &rank))
 		return false;
 	describe_rank(job, node, rank, text, reason);
 	return true;
+}
+
+bool recorder_last(const struct job *job, char text[FLIGHT_TEXT_SIZE])
+{
+	owned(flights_free) struct flights *flights = read_flights(job);
+	const char *node;
+	int64_t rank;
+
+	return flights && flights_last(flights, text, &node, &rank);
 }

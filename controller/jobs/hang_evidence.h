@@ -4,6 +4,7 @@
 
 #include "controller/cluster/active_job.h"
 #include "controller/jobs/job_reason.h"
+#include "controller/stacks/flight_recorder.h"
 
 /* Have all nodes completed this round? */
 bool evidence_complete(const struct gang *gang, uint64_t round);
@@ -17,6 +18,9 @@ bool evidence_writes(const struct gang *gang, uint64_t first, uint64_t last);
 bool evidence_reason(const struct job *job, struct reason *reason);
 
 /* Who did not enter the collective that the others wait in, from what PyTorch's
- * flight recorder wrote when it timed out. False: no dump tells.
+ * flight recorder wrote when it timed out or was asked. False: no dump tells.
  */
 bool recorder_reason(const struct job *job, struct reason *reason);
+
+/* Who enters most collectives last while the job runs, the same way. */
+bool recorder_last(const struct job *job, char text[FLIGHT_TEXT_SIZE]);

@@ -299,8 +299,13 @@ static int add_format_warnings(const struct job *job, struct result_inputs *to,
 static int add_straggler(const struct job *job, struct result_inputs *to,
 			 struct error *err)
 {
+	char last[FLIGHT_TEXT_SIZE];
 	struct reason seen;
 
+	if (recorder_last(job, last) &&
+	    remark_add(&to->warnings, &to->warnings_count,
+		       SAID(LAST_TO_ENTER, .words = { last }), err) < 0)
+		return -1;
 	/* The stacks of a failed job are those of its end. */
 	if ((job->failure && job->failure != FAILURE_CANCELLED) ||
 	    !evidence_reason(job, &seen) || !*seen.node)

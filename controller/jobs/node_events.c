@@ -16,6 +16,7 @@
 #include "controller/nodes/node.h"
 #include "protocol/base/log.h"
 #include "protocol/base/printable.h"
+#include "protocol/message/stream_index.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,10 +29,13 @@ static void output_check(struct task *task);
 
 /* Output. */
 
-/* Where the log rules define signs of life, only these are some. */
+/* Where the log rules define signs of life, only these are some. That there is
+ * another followed file is none: its bytes are.
+ */
 static bool output_tells_life(const struct task *task, const char *stream)
 {
 	return task_stream_is_output(task, stream) &&
+	       !stream_index_is_index(stream) &&
 	       !log_reader_tells_life(task->job->jobs->reader, task->job->gang);
 }
 

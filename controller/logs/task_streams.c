@@ -44,7 +44,7 @@ bool task_stream_is_output(const struct task *task, const char *stream)
 	char name[TASK_STREAM_SIZE];
 
 	sample_format_stream(task_rank(task), name);
-	return strcmp(name, stream) != 0 &&
+	return strcmp(name, stream) != 0 && evidence_dump_rank(stream) < 0 &&
 	       !evidence_is_stream(task_rank(task), stream);
 }
 

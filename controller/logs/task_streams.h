@@ -20,7 +20,7 @@ void task_stream_name(const struct task *task, uint32_t i,
 bool task_stream_at(const struct task *task, uint32_t number,
 		    char name[TASK_STREAM_SIZE]);
 
-/* Is it written by the command? */
+/* Is it written by the command, of its own accord? */
 bool task_stream_is_output(const struct task *task, const char *stream);
 
 /* May the task have a stream of this name? */

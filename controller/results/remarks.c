@@ -277,6 +277,10 @@ static const struct {
 		{ "the last look at its running ranks found one that the "
 		  "others waited for: {a}",
 		  "最后一次查看运行中的 rank 时，其他 rank 在等待其中一个：{a}" } },
+	[REMARK_LAST_TO_ENTER] = {
+		"last-to-enter",
+		{ "when its running ranks were looked at: {a}",
+		  "查看运行中的 rank 时：{a}" } },
 	[REMARK_FORMATS_TIED] = {
 		"formats-tied",
 		{ "two formats match the log equally well, but read "

@@ -73,9 +73,10 @@ enum remark_code {
 	/* Of nodes: their values. */
 	REMARK_DRIVERS_DIFFER,
 	REMARK_CHIPS_DIFFER,
-	REMARK_NODE,      /* node, its warning */
-	REMARK_REJECTED,  /* nodes */
-	REMARK_STRAGGLER, /* the verdict of stacks.h */
+	REMARK_NODE,          /* node, its warning */
+	REMARK_REJECTED,      /* nodes */
+	REMARK_STRAGGLER,     /* the verdict of stacks.h */
+	REMARK_LAST_TO_ENTER, /* that of flights_last() */
 	/* Of the log's format. */
 	REMARK_FORMATS_TIED,
 	REMARK_LINE_UNREAD, /* the line */

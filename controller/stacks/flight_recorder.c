@@ -1,6 +1,7 @@
 /* flight_recorder.c - reads the dumps of PyTorch's flight recorder.
  */
 #include "controller/stacks/flight_recorder.h"
+#include "controller/results/steady.h"
 #include "protocol/base/list.h"
 
 #include <errno.h>
@@ -21,7 +22,9 @@
 
 /* What a rank called. */
 struct call {
-	uint64_t number; /* of the collectives of its group, from 1 */
+	uint64_t number;   /* of the collectives of its group, from 1 */
+	int64_t called_ns; /* by the node's wall clock; 0: not known */
+	uint32_t flight;
 	uint16_t group, operation;
 	bool done;
 };
@@ -38,6 +41,7 @@ struct flight {
 	int64_t rank;
 	size_t first, count; /* of its calls */
 	bool waits;          /* in any collective */
+	bool moves;          /* it called one too shortly before its dump */
 };
 
 struct flights {
@@ -284,6 +288,8 @@ static void take_call(struct flights *flights, const struct value *pairs,
 	const struct value *state = dict_get(pairs, count, "state", VALUE_TEXT);
 	const struct value *pair =
 		dict_get(pairs, count, "is_p2p", VALUE_NUMBER);
+	const struct value *called =
+		dict_get(pairs, count, "time_created_ns", VALUE_NUMBER);
 	struct flight *flight = &flights->list[flights->count - 1];
 	struct process_group *group;
 	struct call *call;
@@ -301,6 +307,8 @@ static void take_call(struct flights *flights, const struct value *pairs,
 		return;
 	*call = (struct call){
 		.number = (uint64_t)number->number,
+		.called_ns = called ? called->number : 0,
+		.flight = (uint32_t)(flight - flights->list),
 		.group = (uint16_t)(group - flights->groups),
 		.operation = (uint16_t)kind,
 		.done = value_is(state, "completed"),
@@ -489,8 +497,19 @@ static int pickle_run(struct pickle *pickle)
 	return pickle_broken(pickle);
 }
 
+/* Did it call something after this time? */
+static bool flight_moves(const struct flights *flights,
+			 const struct flight *flight, int64_t still_ns)
+{
+	for (size_t i = 0; still_ns && i < flight->count; i++)
+		if (flights->calls[flight->first + i].called_ns > still_ns)
+			return true;
+	return false;
+}
+
 int flights_take(struct flights *flights, const char *node, int64_t rank,
-		 const char *bytes, size_t size, struct error *err)
+		 int64_t still_ns, const char *bytes, size_t size,
+		 struct error *err)
 {
 	owned(pickle_clear) struct pickle pickle = {
 		.at = (const unsigned char *)bytes,
@@ -509,8 +528,10 @@ int flights_take(struct flights *flights, const char *node, int64_t rank,
 	*flight = (struct flight){ .node = node,
 				   .rank = rank,
 				   .first = flights->call_count };
-	if (pickle_run(&pickle) == 0)
+	if (pickle_run(&pickle) == 0) {
+		flight->moves = flight_moves(flights, flight, still_ns);
 		return 0;
+	}
 	flights->call_count = flight->first;
 	flights->count--;
 	return -1;
@@ -526,7 +547,8 @@ static uint64_t first_waited(const struct flights *flights, size_t group)
 	for (size_t i = 0; i < flights->call_count; i++) {
 		const struct call *call = &flights->calls[i];
 
-		if (call->group == group && !call->done && call->number < first)
+		if (call->group == group && !call->done &&
+		    !flights->list[call->flight].moves && call->number < first)
 			first = call->number;
 	}
 	return first;
@@ -559,6 +581,8 @@ static void count_standing(const struct flights *flights, size_t group,
 	bool member = group_has(&flights->groups[group], who->rank);
 	uint64_t last = 0;
 
+	if (who->moves)
+		return;
 	for (size_t i = 0; i < who->count; i++) {
 		const struct call *call = &flights->calls[who->first + i];
 
@@ -635,4 +659,132 @@ bool flights_verdict(const struct flights *flights, char text[FLIGHT_TEXT_SIZE],
 		}
 	}
 	return false;
+}
+
+/* Who enters last. */
+
+static int calls_compare(const void *a, const void *b)
+{
+	const struct call *one = a, *other = b;
+
+	if (one->group != other->group)
+		return one->group < other->group ? -1 : 1;
+	if (one->number != other->number)
+		return one->number < other->number ? -1 : 1;
+	return (one->called_ns > other->called_ns) -
+	       (one->called_ns < other->called_ns);
+}
+
+/* How often a rank was the last, and how much later each time. */
+struct lateness {
+	struct call *calls; /* of a collective stand together, the last call at
+			       their end */
+	size_t count, compared;
+	size_t *last;    /* by flight */
+	double *late_ms; /* after the median, of the flight that is looked at */
+};
+
+static void lateness_clear(struct lateness *of)
+{
+	free(of->calls);
+	free(of->last);
+	free(of->late_ms);
+}
+OWNED_VALUE(struct lateness, lateness_clear)
+
+/* The end of the collective that begins there; *whole: each rank that made any
+ * call of its group made this one, in three ranks or more.
+ */
+static size_t collective_end(const struct lateness *of, size_t from,
+			     const size_t *members, bool *whole)
+{
+	const struct call *first = &of->calls[from];
+	size_t end = from;
+
+	while (end < of->count && of->calls[end].group == first->group &&
+	       of->calls[end].number == first->number)
+		end++;
+	*whole = end - from >= 3 && end - from == members[first->group];
+	return end;
+}
+
+/* Count who was last, or collect how late the flight was; returns how many. */
+static size_t lateness_walk(struct lateness *of, const size_t *members,
+			    ssize_t flight)
+{
+	size_t found = 0, end;
+	bool whole;
+
+	for (size_t from = 0; from < of->count; from = end) {
+		const struct call *last, *median;
+
+		end = collective_end(of, from, members, &whole);
+		if (!whole)
+			continue;
+		last = &of->calls[end - 1];
+		median = &of->calls[from + (end - from - 1) / 2];
+		if (flight < 0)
+			of->last[last->flight]++;
+		else if (last->flight != (size_t)flight)
+			continue;
+		else
+			of->late_ms[found] =
+				(double)(last->called_ns - median->called_ns) /
+				1e6;
+		found++;
+	}
+	return found;
+}
+
+/* The ranks with calls of each group. */
+static void count_members(const struct flights *flights,
+			  size_t members[NAMES_MAX])
+{
+	for (size_t f = 0; f < flights->count; f++) {
+		const struct flight *flight = &flights->list[f];
+		bool has[NAMES_MAX] = { false };
+
+		for (size_t i = 0; i < flight->count; i++)
+			has[flights->calls[flight->first + i].group] = true;
+		for (size_t g = 0; g < NAMES_MAX; g++)
+			members[g] += has[g];
+	}
+}
+
+bool flights_last(const struct flights *flights, char text[FLIGHT_TEXT_SIZE],
+		  const char **node, int64_t *rank)
+{
+	owned(lateness_clear) struct lateness of = {
+		.calls = calloc(flights->call_count + 1, sizeof(*of.calls)),
+		.last = calloc(flights->count + 1, sizeof(*of.last)),
+		.late_ms = calloc(flights->call_count + 1, sizeof(double)),
+	};
+	size_t members[NAMES_MAX] = { 0 }, who = 0, used;
+	double late_ms;
+
+	if (!of.calls || !of.last || !of.late_ms)
+		return false;
+	for (size_t i = 0; i < flights->call_count; i++)
+		if (flights->calls[i].called_ns > 0)
+			of.calls[of.count++] = flights->calls[i];
+	qsort(of.calls, of.count, sizeof(*of.calls), calls_compare);
+	count_members(flights, members);
+	of.compared = lateness_walk(&of, members, -1);
+	for (size_t f = 1; f < flights->count; f++)
+		if (of.last[f] > of.last[who])
+			who = f;
+	if (of.compared < FLIGHT_LAST_CALLS ||
+	    100 * of.last[who] < FLIGHT_LAST_PCT * of.compared)
+		return false;
+	sort_values(of.late_ms, lateness_walk(&of, members, (ssize_t)who));
+	late_ms = quantile(of.late_ms, of.last[who], 0.5);
+	if (late_ms < FLIGHT_LAST_MS)
+		return false;
+	describe_flight(flights, who, 1, text, node, rank);
+	used = strlen(text);
+	snprintf(text + used, FLIGHT_TEXT_SIZE - used,
+		 " was the last to enter %zu of %zu collectives, %.0f ms after "
+		 "the others (flight recorder)",
+		 of.last[who], of.compared, late_ms);
+	return true;
 }

@@ -332,7 +332,7 @@ static void training_detail(const struct job_info *job,
 			    size_t size)
 {
 	unsigned long long step, steps;
-	char still[80];
+	char still[80], found[420];
 
 	if (!progress)
 		return;
@@ -362,6 +362,9 @@ static void training_detail(const struct job_info *job,
 		text_append(to, size, "%swaits for %.100s (%.0f %% slower)",
 			    *to ? ", " : "", progress->straggler->who,
 			    progress->straggler->slower_pct);
+	if (progress->found)
+		text_append(to, size, "%s%s", *to ? ", " : "",
+			    escape(progress->found, found, sizeof(found)));
 }
 
 /* The last step of a job that ended, and its rate. */

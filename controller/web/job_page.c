@@ -57,6 +57,8 @@ static void job_page_put_progress(struct web_page *page,
 		web_html(page, ", %.0f W", progress->power_w);
 	if (progress && !isnan(progress->temp_c))
 		web_html(page, ", %.0f °C", progress->temp_c);
+	if (progress && progress->found)
+		web_html(page, ", %s", progress->found);
 	web_html(page, "</p>");
 }
 

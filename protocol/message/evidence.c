@@ -2,7 +2,9 @@
  */
 #include "protocol/message/evidence.h"
 
+#include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* clang-format off */
@@ -21,6 +23,7 @@ const struct schema evidence_schema = SCHEMA(evidence,
 	FIELD_OPTIONAL(evidence, written_bytes),
 	FIELD_OPTIONAL(evidence, sockets),
 	FIELD_OPTIONAL(evidence, tool),
+	FIELD_OPTIONAL(evidence, asked_ms),
 	FIELD_OPTIONAL(evidence, text),
 	FIELD_OPTIONAL(evidence, end));
 /* clang-format on */
@@ -41,6 +44,18 @@ bool evidence_is_stream(uint32_t rank, const char *name)
 
 	evidence_stream(rank, own);
 	return !strcmp(own, name);
+}
+
+int64_t evidence_dump_rank(const char *stream)
+{
+	const char *at = strstr(stream, EVIDENCE_DUMP);
+	char *end;
+	long long rank;
+
+	if (!at || !isdigit((unsigned char)at[strlen(EVIDENCE_DUMP)]))
+		return -1;
+	rank = strtoll(at + strlen(EVIDENCE_DUMP), &end, 10);
+	return *end && *end != '-' ? -1 : rank;
 }
 
 int evidence_write(const struct evidence *evidence, struct buffer *out,

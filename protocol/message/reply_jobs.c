@@ -17,7 +17,8 @@ static const struct schema progress_schema = SCHEMA(progress_info,
 	FIELD_KNOWN(progress_info, temp_c),
 	FIELD_KNOWN(progress_info, gain),
 	FIELD_OPTIONAL(progress_info, gain_runs),
-	FIELD_MAYBE(progress_info, straggler, straggler_schema));
+	FIELD_MAYBE(progress_info, straggler, straggler_schema),
+	FIELD_OPTIONAL(progress_info, found));
 
 const struct schema job_origin_schema = SCHEMA(job_origin,
 	FIELD(job_origin, job),

@@ -26,6 +26,8 @@ struct progress_info {
 			of its cell, a share; NAN: not known */
 	uint32_t gain_runs;          /* that there were */
 	struct straggler *straggler; /* of the later half so far; NULL: none */
+	char *found; /* who is waited for, by what nodes observed of its ranks
+			when it was suspected or slow; NULL: nobody */
 };
 
 /* The job whose result was taken over. */

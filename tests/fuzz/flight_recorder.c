@@ -16,9 +16,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!flights)
 		return 0;
-	flights_take(flights, "n1", 0, text, size, NULL);
-	flights_take(flights, "n2", 1, text + size / 2, size - size / 2, NULL);
+	flights_take(flights, "n1", 0, 0, text, size, NULL);
+	flights_take(flights, "n2", 1, 1, text + size / 2, size - size / 2,
+		     NULL);
+	flights_take(flights, "n2", 2, 0, text, size, NULL);
 	if (flights_verdict(flights, verdict, &node, &rank) &&
+	    (!node || !flights_has(flights, rank) || !strstr(verdict, node)))
+		abort();
+	if (flights_last(flights, verdict, &node, &rank) &&
 	    (!node || !flights_has(flights, rank) || !strstr(verdict, node)))
 		abort();
 	return 0;

@@ -123,6 +123,38 @@ time.sleep(1000 if rank == "2" else 3) # till the files were seen
 print("Watchdog caught collective operation timeout: a sum", flush=True)
 os.abort()
 END
+# PyTorch's part of a process that goes on: its pipe, looked at once a second, and the
+# dump that it writes then. Rank 2 does not come to call 41, or comes late to all.
+cat >"$image/recorder.py" <<'END'
+import os, pickle, sys, time
+rank, stands, calls = int(os.environ["RANK"]), sys.argv[1] == "stands", []
+name = os.environ["TORCH_NCCL_DEBUG_INFO_PIPE_FILE"] + str(rank) + ".pipe"
+os.mkfifo(name)
+pipe = os.open(name, os.O_RDONLY | os.O_NONBLOCK)
+looked, step = time.time(), 0
+while True:
+    if not stands or step < 41 - (rank == 2):
+        step += 1
+        if not stands: # all at the same tenth of a second
+            time.sleep(0.1 - time.time() % 0.1 + (0.04 if rank == 2 else 0))
+        calls = calls[-1999:] + [{"process_group": ("0", "default_pg"),
+            "collective_seq_id": step if stands else int(time.time() * 10),
+            "profiling_name": "nccl:all_reduce", "is_p2p": False,
+            "time_created_ns": time.time_ns(),
+            "state": "started" if step == 41 and stands else "completed"}]
+        if step % 10 == 1 and rank == 0:
+            print("step %d/1000 loss 2.5" % step, flush=True)
+    else:
+        time.sleep(0.1)
+    if time.time() - looked > 1:
+        looked = time.time()
+        if os.read(pipe, 1):
+            with open(os.environ["TORCH_NCCL_DEBUG_INFO_TEMP_FILE"] + str(rank),
+                    "wb") as file:
+                pickle.dump({"version": "2.9", "entries": calls, "pg_config":
+                    {"0": {"name": "0", "ranks": "[0, 1, 2, 3]"}}}, file, 2)
+END
+must python_modules "$image" "import pickle"
 tar -C "$image" --owner=0 --group=0 -c . >"$BED/image.tar"
 for engine in $(cluster_engines); do
 	must dk "$engine" import "$BED/image.tar" test/python:1 >/dev/null
@@ -159,6 +191,40 @@ which 3 ranks wait \(flight recorder\)$" \
 	"the dumps of a flight recorder tell who did not come: $(job_get "$JOB" .text)"
 is "$(job_get "$JOB" '.reason | "\(.task) \(.rank) \(.class)"')" \
 	"1 2 communication" "and the reason names it"
+
+# Those that stand still are asked: by a person, when they are suspected, at the end.
+cat >"$BED/asked.yaml" <<'END'
+sweep: asked
+image: test/python:1
+nodes: 2
+processes: 2
+hang: 40s
+retries: 0
+log: {rules: [{match: 'step (?<step>\d+)/(?<steps>\d+) loss (?<loss>\S+)'}]}
+command: [python3, /recorder.py, stands]
+END
+sed -e 's/^sweep: .*/sweep: late/' -e 's/stands/goes/' -e 's/^hang: .*/hang: off/' \
+	"$BED/asked.yaml" >"$BED/late.yaml"
+absent='n[12]: rank 2 has not entered all_reduce 41, in which 3 ranks wait \(flight recorder\)'
+last='n[12]: rank 2 was the last to enter [0-9]+ of [0-9]+ collectives, [34][0-9] ms after the others \(flight recorder\)'
+must submit "$BED/asked.yaml"
+asked=$JOB
+ok 'wait_for "run cli stacks $asked; finds -E \"\$absent\" <\"\$BED/out\"" 60' \
+	"ranks that stand still are asked for their dumps"
+ok 'wait_for "[[ \$(cli jobs --sweep $SWEEP) =~ suspected\ hang.*\$absent ]]" 60' \
+	"the list of jobs names who did not come, while they stand"
+like "$(job_get "$asked" .progress.found)" "^$absent$" "and so does the job"
+must wait_job "$asked" failed 150
+like "$(job_get "$asked" .text)" "$absent$" "and why the others hang"
+run cli stacks "$asked"
+like "$(sed -n 2p "$BED/out")" "^$absent$" "what they said is kept"
+must submit "$BED/late.yaml"
+must wait_for "((\$(step_of $JOB) > 40))" 60
+run cli stacks "$JOB"
+like "$(sed -n 2p "$BED/out")" "^$last$" "of those that go on, the one that comes last is told"
+run cli cancel job "$JOB"
+must wait_job "$JOB" cancelled 30
+like "$(cli show job "$JOB")" "$last" "its result says so"
 
 # One that goes on printing that it waits, which its rules do not call life.
 cat >"$BED/waits.yaml" <<'END'

@@ -69,8 +69,9 @@ plan_of()
 # ---- what all containers of a vendor have --------------------------------
 
 # How PyTorch is told to keep its last collectives, by names old and new.
-RECORDER=(TORCH_FR_BUFFER_SIZE=2000 TORCH_FR_DUMP_TEMP_FILE=/tmp/regatta-recorder-
-	TORCH_NCCL_DEBUG_INFO_TEMP_FILE=/tmp/regatta-recorder-
+RECORDER=(TORCH_FR_BUFFER_SIZE=2000
+	TORCH_FR_{DEBUG_INFO_PIPE,DUMP_TEMP}_FILE=/regatta/out/regatta-recorder-
+	TORCH_NCCL_DEBUG_INFO_{PIPE,TEMP}_FILE=/regatta/out/regatta-recorder-
 	TORCH_NCCL_DUMP_ON_TIMEOUT=1 TORCH_NCCL_TRACE_BUFFER_SIZE=2000)
 nvidia_env() # NODES RANK [VARIABLE=VALUE...]
 {

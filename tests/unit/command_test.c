@@ -107,13 +107,15 @@ static void flight_recorder(void)
 	strings_add(&spec.container.env, "TORCH_FR_BUFFER_SIZE=9", NULL);
 	is_int(command_build(&spec, &none, &there, &start, &err), 0,
 	       "a start file is made with PyTorch's flight recorder");
-	is(of_key(&start, "follow="), "/tmp/regatta-recorder-*|",
+	is(of_key(&start, "follow="), "/regatta/out/regatta-recorder-*|",
 	   "its dumps are followed");
 	env = of_key(&start, "env=");
 	ok(strstr(env, "|TORCH_NCCL_TRACE_BUFFER_SIZE=2000|") &&
 		   strstr(env, "|TORCH_NCCL_DUMP_ON_TIMEOUT=1|") &&
 		   strstr(env, "|TORCH_NCCL_DEBUG_INFO_TEMP_FILE="
-			       "/tmp/regatta-recorder-|"),
+			       "/regatta/out/regatta-recorder-|") &&
+		   strstr(env, "|TORCH_NCCL_DEBUG_INFO_PIPE_FILE="
+			       "/regatta/out/regatta-recorder-|"),
 	   "and its variables set");
 	ok(strstr(env, "|TORCH_FR_BUFFER_SIZE=9|") >
 		   strstr(env, "|TORCH_FR_BUFFER_SIZE=2000|"),

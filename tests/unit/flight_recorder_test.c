@@ -64,13 +64,14 @@ static void put_number(struct writer *to, uint64_t number)
 	}
 }
 
-/* One collective: "group operation number state". */
+/* One collective: "group operation number state [ms]". */
 static void put_call(struct writer *to, const char *call)
 {
 	char group[32], operation[32], state[32];
-	unsigned number;
+	unsigned number, called_ms = 0;
 
-	sscanf(call, "%31s %31s %u %31s", group, operation, &number, state);
+	sscanf(call, "%31s %31s %u %31s %u", group, operation, &number, state,
+	       &called_ms);
 	put(to, "}(", 2);
 	put_text(to, "frames");
 	put(to, "](}(", 4);
@@ -88,6 +89,8 @@ static void put_call(struct writer *to, const char *call)
 	put_number(to, number);
 	put_text(to, "profiling_name");
 	put_text(to, operation);
+	put_text(to, "time_created_ns");
+	put_number(to, called_ms * 1000000ULL);
 	put_text(to, "duration_ms");
 	put(to, "G\x40\x09\x21\xfb\x54\x44\x2d\x18", 9);
 	put_text(to, "time_discovered_started_ns");
@@ -124,16 +127,23 @@ static void write_dump(struct writer *to, const char *calls)
 	put(to, "eu.", 3);
 }
 
-static bool take_dump(struct flights *flights, int rank, const char *calls)
+static bool take_dump_at(struct flights *flights, int rank, const char *calls,
+			 int64_t still_ms)
 {
 	static struct writer writer;
 	bool took;
 
 	write_dump(&writer, calls);
 	took = flights_take(flights, rank < 2 ? "n1" : "n2", rank,
-			    writer.bytes.data, writer.bytes.size, NULL) == 0;
+			    still_ms * 1000000, writer.bytes.data,
+			    writer.bytes.size, NULL) == 0;
 	buffer_clear(&writer.bytes);
 	return took;
+}
+
+static bool take_dump(struct flights *flights, int rank, const char *calls)
+{
+	return take_dump_at(flights, rank, calls, 0);
 }
 
 #define BEFORE "0 nccl:all_reduce 1 completed\n"
@@ -219,8 +229,8 @@ static void broken(void)
 	take_dump(flights, 0, BEFORE "0 nccl:all_reduce 2 started\n");
 	write_dump(&writer, BEFORE);
 	for (size_t size = 0; size < writer.bytes.size; size++)
-		taken += flights_take(flights, "n1", 1, writer.bytes.data, size,
-				      NULL) == 0;
+		taken += flights_take(flights, "n1", 1, 0, writer.bytes.data,
+				      size, NULL) == 0;
 	ok(!taken && !flights_has(flights, 1),
 	   "a dump that is cut anywhere is none");
 	ok(!flights_verdict(flights, text, &node, &rank),
@@ -230,16 +240,82 @@ static void broken(void)
 
 		for (int bit = 0; bit < 8; bit++) {
 			writer.bytes.data[at] = (char)(kept ^ (1 << bit));
-			flights_take(flights, "n1", 1, writer.bytes.data,
+			flights_take(flights, "n1", 1, 0, writer.bytes.data,
 				     writer.bytes.size, NULL);
 		}
 		writer.bytes.data[at] = kept;
 	}
 	ok(true, "a wrong bit anywhere is survived");
 	buffer_clear(&writer.bytes);
-	ok(flights_take(flights, "n1", 9, "dump", 4, NULL) < 0 &&
-		   flights_take(flights, "n1", 9, "", 0, NULL) < 0,
+	ok(flights_take(flights, "n1", 9, 0, "dump", 4, NULL) < 0 &&
+		   flights_take(flights, "n1", 9, 0, "", 0, NULL) < 0,
 	   "other files are no dumps");
+}
+
+/* Dumps that were asked for, of a job that may go on. */
+static void asked(void)
+{
+	owned(flights_free) struct flights *goes = flights_new(NULL);
+	owned(flights_free) struct flights *stands = flights_new(NULL);
+	char text[FLIGHT_TEXT_SIZE];
+	const char *node;
+	int64_t rank;
+
+	for (int r = 0; r < 4; r++) {
+		static const char in[] = "0 nccl:all_reduce 9 started 5000\n";
+		static const char before[] =
+			"0 nccl:all_reduce 8 completed 4000\n";
+
+		take_dump_at(goes, r, r == 2 ? before : in, 4500);
+		take_dump_at(stands, r, r == 2 ? before : in, 5500);
+	}
+	ok(!flights_verdict(goes, text, &node, &rank),
+	   "a rank that entered a moment ago does not wait yet");
+	ok(flights_verdict(stands, text, &node, &rank) && rank == 2,
+	   "it does if it has stood there for a while");
+}
+
+/* Who is the last: rank 2 comes late_ms later, in `late` of the collectives;
+ * the dumps end at different ones.
+ */
+static bool last_of(int ranks, int calls, int late, int late_ms,
+		    char text[FLIGHT_TEXT_SIZE])
+{
+	owned(flights_free) struct flights *flights = flights_new(NULL);
+	const char *node;
+	int64_t rank;
+
+	for (int r = 0; r < ranks; r++) {
+		char lines[8192] = "";
+
+		for (int i = 1; i <= calls + r; i++)
+			snprintf(lines + strlen(lines),
+				 sizeof(lines) - strlen(lines),
+				 "0 nccl:all_reduce %d completed %d\n", i,
+				 1000 * i +
+					 (r == 2 && i <= late ? late_ms : 0) +
+					 (r == i % 2));
+		take_dump_at(flights, r, lines, 1);
+	}
+	*text = 0;
+	return flights_last(flights, text, &node, &rank) && rank == 2 &&
+	       !strcmp(node, "n2");
+}
+
+static void last_ones(void)
+{
+	char text[FLIGHT_TEXT_SIZE];
+
+	ok(last_of(4, 40, 36, 12, text), "who comes last is found");
+	is(text,
+	   "n2: rank 2 was the last to enter 36 of 40 collectives, 12 ms after "
+	   "the others (flight recorder)",
+	   "in words");
+	ok(!last_of(4, 40, 20, 12, text),
+	   "not one that is last in half of them");
+	ok(!last_of(4, 40, 0, 0, text), "nor any that comes as the others do");
+	ok(!last_of(4, 8, 8, 12, text), "nor by a few collectives");
+	ok(!last_of(2, 40, 40, 12, text), "two ranks tell nothing");
 }
 
 /* What a program may write to cost the controller time. */
@@ -257,16 +333,16 @@ static void costly(void)
 	for (int i = 0; i < 200000; i++)
 		put(&writer, "(h\0h\0h\1h\0u", 10);
 	put_code(&writer, '.');
-	ok(flights_take(flights, "n1", 1, writer.bytes.data, writer.bytes.size,
-			&err) < 0 &&
+	ok(flights_take(flights, "n1", 1, 0, writer.bytes.data,
+			writer.bytes.size, &err) < 0 &&
 		   err.code == E2BIG && !flights_has(flights, 1),
 	   "more groups than any program has: %s", err.text);
 	writer.bytes.size = sizeof(ring) - 1;
 	for (int i = 0; i < 70000; i++)
 		put_code(&writer, 'N');
 	put_code(&writer, '.');
-	ok(flights_take(flights, "n1", 1, writer.bytes.data, writer.bytes.size,
-			&err) < 0 &&
+	ok(flights_take(flights, "n1", 1, 0, writer.bytes.data,
+			writer.bytes.size, &err) < 0 &&
 		   err.code == EPROTO,
 	   "values that nothing takes up: %s", err.text);
 	buffer_clear(&writer.bytes);
@@ -276,6 +352,8 @@ int main(void)
 {
 	tap_begin(20);
 	verdicts();
+	asked();
+	last_ones();
 	broken();
 	costly();
 	return tap_done();

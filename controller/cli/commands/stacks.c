@@ -1,11 +1,14 @@
 /* stacks.c - stacks: shows what all ranks of a job do.
  *
  * The nodes of a running job look at its ranks now. For a job that has ended,
- * the last look is shown, with the stacks that its ranks printed.
+ * the last look is shown, with the stacks that its ranks printed. What the
+ * dumps of PyTorch's flight recorder say stands beside it.
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/streams.h"
 #include "controller/cli/run/session.h"
+#include "controller/stacks/dumps.h"
+#include "controller/stacks/flight_recorder.h"
 #include "controller/stacks/stacks.h"
 #include "controller/results/json_object.h"
 #include "protocol/base/clock.h"
@@ -33,6 +36,7 @@ struct asking {
 	int64_t until_ms;
 	struct stacks *stacks;
 	size_t outputs; /* of processes */
+	struct dumps *dumps;
 };
 
 /* Read more of the stream; wait a while if there is no more yet. */
@@ -78,6 +82,9 @@ static int read_node(struct asking *asking, uint32_t rank, const char *node,
 	if (asking->round && !ended)
 		cli_say(asking->cli, "%s: no answer within %d s",
 			escape(node, name, sizeof(name)), ROUND_MS / 1000);
+	if (dumps_take_evidence(asking->dumps, node, rank,
+				text.data ? text.data : "", text.size, err) < 0)
+		return -1;
 	return stacks_take(asking->stacks, node, asking->round,
 			   text.data ? text.data : "", text.size, err);
 }
@@ -155,6 +162,68 @@ static int ask_nodes(struct asking *asking, struct error *err)
 	return 0;
 }
 
+/* The newest dump of each rank. The job was asked for again, so that the
+ * streams of a running one are listed.
+ */
+static int read_dumps(struct asking *asking, const struct job_info *job,
+		      struct flights *flights, struct error *err)
+{
+	const struct strings *nodes = &asking->job->allocation;
+	struct dumps *dumps = asking->dumps;
+	size_t left = FLIGHT_DUMPS_MAX;
+
+	for (size_t i = 0; i < job->streams_count; i++) {
+		const struct stream_info *stream = &job->streams[i];
+
+		if (stream->path && stream->rank < nodes->count &&
+		    dumps_take_stream(dumps, nodes->items[stream->rank],
+				      stream->rank, stream->stream,
+				      stream->bytes, err) < 0)
+			return -1;
+	}
+	for (size_t i = 0; i < dumps->count; i++) {
+		const struct dump *dump = &dumps->list[i];
+		int64_t still_ns = dump_still_ns(dump);
+		owned(buffer_clear) struct buffer bytes =
+			BUFFER_INIT(FLIGHT_DUMP_MAX);
+
+		if (still_ns < 0 || dump->bytes > FLIGHT_DUMP_MAX ||
+		    dump->bytes > left || flights_has(flights, dump->rank))
+			continue;
+		left -= dump->bytes;
+		if (stream_read(asking->client, job->job, job->attempt,
+				dump->stream, 0, file_reader_keep, &bytes,
+				err) < 0)
+			return -1;
+		/* A broken one tells nothing. */
+		flights_take(flights, dump->node, dump->rank, still_ns,
+			     bytes.data, bytes.size, NULL);
+	}
+	return 0;
+}
+
+/* What the flight recorders say; "": nothing. */
+static int recorders_say(struct asking *asking, char text[FLIGHT_TEXT_SIZE],
+			 struct error *err)
+{
+	owned(flights_free) struct flights *flights = flights_new(err);
+	owned(answer_clear) struct answer answer = { 0 };
+	struct message_query query = { .what = QUERY_JOB,
+				       .id = asking->job->job };
+	const char *node;
+	int64_t rank;
+
+	if (!flights ||
+	    client_query(asking->client, &query, &answer, err) < 0 ||
+	    read_dumps(asking, &((const struct reply_job *)answer.reply)->job,
+		       flights, err) < 0)
+		return -1;
+	if (!flights_verdict(flights, text, &node, &rank) &&
+	    !flights_last(flights, text, &node, &rank))
+		*text = 0;
+	return 0;
+}
+
 /* "0-3,7" */
 static void print_ranks(struct cli *cli, const cJSON *ranks)
 {
@@ -183,6 +252,9 @@ static void job_stacks_print(struct cli *cli, const cJSON *all)
 
 	fprintf(cli->out, "%s\n",
 		escape(row_text(all, "verdict"), text, sizeof(text)));
+	if (row_text(all, "recorder"))
+		fprintf(cli->out, "%s\n",
+			escape(row_text(all, "recorder"), text, sizeof(text)));
 	cJSON_ArrayForEach(group, row_at(all, "groups")) {
 		fprintf(cli->out, "%d ranks (",
 			cJSON_GetArraySize(row_at(group, "ranks")));
@@ -199,7 +271,11 @@ static int stacks_command(struct cli *cli, struct error *err)
 	owned(stacks_free) struct stacks *stacks = stacks_new(err);
 	owned(cJSON_Delete) cJSON *all = NULL;
 	struct message_query query = { .what = QUERY_JOB };
-	struct asking asking = { .cli = cli, .stacks = stacks };
+	owned(dumps_clear) struct dumps dumps = { 0 };
+	struct asking asking = { .cli = cli,
+				 .stacks = stacks,
+				 .dumps = &dumps };
+	char recorder[FLIGHT_TEXT_SIZE];
 	bool runs;
 
 	if (!stacks || session_open(&session, cli, err) < 0 ||
@@ -210,11 +286,14 @@ static int stacks_command(struct cli *cli, struct error *err)
 	asking.client = session.client;
 	asking.job = &((const struct reply_job *)answer.reply)->job;
 	runs = !strcmp(asking.job->state, job_state_name(JOB_RUNNING));
-	if ((runs ? ask_nodes(&asking, err) : read_kept(&asking, err)) < 0)
+	if ((runs ? ask_nodes(&asking, err) : read_kept(&asking, err)) < 0 ||
+	    recorders_say(&asking, recorder, err) < 0)
 		return -1;
 	all = stacks_json(stacks);
 	if (!all)
 		return error_nomem(err, "stacks");
+	if (*recorder)
+		cJSON_AddStringToObject(all, "recorder", recorder);
 	if (cli_format(cli, "json"))
 		return cli_print_json(cli, all, err) < 0 ? -1 : EXIT_GOOD;
 	job_stacks_print(cli, all);
