@@ -20,11 +20,13 @@ struct tool_runner {
 	struct tool_runner_config config;
 	struct subprocess *tool; /* it runs now */
 	char name[64];
-	size_t which, count;   /* of the argvs */
-	bool loops;            /* this run prints again and again */
-	struct buffer text;    /* of a loop: header, and what came since */
-	size_t header;         /* bytes of it; 0: not yet read */
-	sd_event_source *rest; /* ends what is printed at a time */
+	size_t which, count;    /* of the argvs */
+	bool loops;             /* this run prints again and again */
+	struct buffer text;     /* of a loop: header, and what came since */
+	size_t header;          /* bytes of it; 0: not yet read */
+	size_t lines;           /* that it printed at a time before; 0: none */
+	sd_event_source *rest;  /* ends what is printed at a time, */
+	struct deferral *whole; /* or this, when it is all that comes */
 	int64_t heard_ms;
 	int64_t started_ms, not_before_ms;
 	bool stuck;            /* the last run could not be killed */
@@ -33,18 +35,28 @@ struct tool_runner {
 	int64_t told_ms;
 };
 
+static void tool_runner_take(struct tool_runner *runner);
+
+static void tool_runner_whole(void *arg)
+{
+	tool_runner_take(arg);
+}
+
 struct tool_runner *tool_runner_new(sd_event *loop,
 				    const struct tool_runner_config *config,
 				    struct error *err)
 {
-	struct tool_runner *runner = calloc(1, sizeof(*runner));
+	owned(tool_runner_free) struct tool_runner *runner =
+		calloc(1, sizeof(*runner));
 
 	if (!runner)
 		return error_null(error_nomem(err, "monitor"));
 	runner->loop = sd_event_ref(loop);
 	runner->config = *config;
 	buffer_init(&runner->text, SAMPLE_TEXT_MAX);
-	return runner;
+	runner->whole =
+		deferral_new(loop, false, tool_runner_whole, runner, err);
+	return runner->whole ? take(runner) : NULL;
 }
 
 void tool_runner_free(struct tool_runner *runner)
@@ -53,6 +65,7 @@ void tool_runner_free(struct tool_runner *runner)
 		return;
 	subprocess_cancel(runner->tool);
 	loop_source_free(&runner->rest);
+	deferral_free(runner->whole);
 	buffer_clear(&runner->text);
 	sd_event_unref(runner->loop);
 	free(runner);
@@ -122,6 +135,17 @@ static void failure_text(const char *name,
 	words[strcspn(words, "\n")] = 0;
 }
 
+/* Lines behind the header. */
+static size_t tool_runner_lines(const struct tool_runner *runner)
+{
+	const char *at = runner->text.data + runner->header;
+	size_t lines = 0;
+
+	for (; (at = strchr(at, '\n')); at++)
+		lines++;
+	return lines;
+}
+
 /* Read what a loop printed at a time. */
 static void tool_runner_take(struct tool_runner *runner)
 {
@@ -142,8 +166,12 @@ static void tool_runner_take(struct tool_runner *runner)
 	succeeded(runner);
 	if (!runner->header)
 		runner->header = strcspn(runner->text.data, "\n") + 1;
-	if (runner->header <= runner->text.size)
-		runner->text.size = runner->header;
+	runner->lines = 0;
+	if (runner->header > runner->text.size)
+		return;
+	runner->lines = tool_runner_lines(runner);
+	runner->text.size = runner->header;
+	runner->text.data[runner->header] = 0;
 }
 
 static int tool_runner_rested(sd_event_source *source, uint64_t usec, void *arg)
@@ -152,13 +180,21 @@ static int tool_runner_rested(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-/* More than fits is not read at all, and fails as no output does. */
+/* More than fits is not read at all, and fails as no output does. As many lines
+ * as before are all that comes at a time: to wait for more costs as much as to
+ * read them.
+ */
 static void tool_runner_heard(void *arg, const char *text, size_t size)
 {
 	struct tool_runner *runner = arg;
 
 	buffer_append(&runner->text, text, size, NULL);
 	runner->heard_ms = clock_mono_ms();
+	if (runner->lines && text[size - 1] == '\n' &&
+	    tool_runner_lines(runner) == runner->lines) {
+		deferral_run(runner->whole);
+		return;
+	}
 	loop_timer(runner->loop, &runner->rest, REST_MS, tool_runner_rested,
 		   runner, NULL);
 }
@@ -227,7 +263,7 @@ void tool_runner_run(struct tool_runner *runner,
 	run.argv = &argv;
 	runner->loops = loop;
 	run.heard = loop ? tool_runner_heard : NULL;
-	runner->text.size = runner->header = 0;
+	runner->text.size = runner->header = runner->lines = 0;
 	snprintf(runner->name, sizeof(runner->name), "%s", argv.items[0]);
 	runner->started_ms = clock_mono_ms();
 	runner->tool =
