@@ -18,8 +18,9 @@
 static int input_parse(struct input *input, struct error *err)
 {
 	sweep_free(input->sweep);
-	input->sweep = sweep_parse(input->text.data, input->text.size,
-				   input->name, input->catalog, err);
+	input->sweep =
+		sweep_parse_at(input->text.data, input->text.size, input->name,
+			       input->catalog, input->site, err);
 	return input->sweep ? 0 : -1;
 }
 
@@ -289,11 +290,19 @@ static size_t input_count_lines(const struct buffer *text)
 int input_init(struct input *input, struct cli *cli, const char *name,
 	       bool optional_catalog, struct error *err)
 {
+	return input_init_at(input, cli, name, optional_catalog, NULL, err);
+}
+
+int input_init_at(struct input *input, struct cli *cli, const char *name,
+		  bool optional_catalog, const struct sweep_site *site,
+		  struct error *err)
+{
 	const struct option_list *set = &cli->options->set;
 	struct error why;
 	size_t lines;
 
-	*input = (struct input){ .name = strcmp(name, "-") ? name : "stdin" };
+	*input = (struct input){ .name = strcmp(name, "-") ? name : "stdin",
+				 .site = site };
 	buffer_init(&input->text, INPUT_MAX);
 	if (read_input(name, &input->text, &why) < 0) {
 		error_set(err, why.code,

@@ -12,10 +12,11 @@ struct input {
 	struct buffer text;
 	const char *name; /* for errors; borrowed */
 	struct catalog *catalog;
-	struct sweep *sweep;  /* NULL: no catalog, so it is not checked */
-	struct logins logins; /* to send with it */
-	bool take_over;       /* input_submit(): reuse completed jobs of earlier
-				 sweeps of this name */
+	struct sweep *sweep; /* NULL: no catalog, so it is not checked */
+	const struct sweep_site *site; /* borrowed; NULL: not known */
+	struct logins logins;          /* to send with it */
+	bool take_over; /* input_submit(): reuse completed jobs of earlier
+			   sweeps of this name */
 };
 
 /* Read the file ("-": standard input), apply options.set ("batch.micro=2"; each
@@ -27,6 +28,10 @@ struct input {
  */
 int input_init(struct input *input, struct cli *cli, const char *name,
 	       bool optional_catalog, struct error *err);
+/* The same where nodes and their vendors are known, which must outlive it. */
+int input_init_at(struct input *input, struct cli *cli, const char *name,
+		  bool optional_catalog, const struct sweep_site *site,
+		  struct error *err);
 void input_clear(struct input *input);
 OWNED_VALUE(struct input, input_clear)
 

@@ -276,6 +276,18 @@ static int show_images(struct image_view *view, const struct view *how,
 	return code == EXIT_GOOD && lacking ? EXIT_WORK_FAILED : code;
 }
 
+bool image_info_is(const struct image_info *image, const char *name)
+{
+	char listed[REFERENCE_LISTED_SIZE];
+	struct reference wanted;
+
+	if (reference_parse(name, &wanted, NULL) < 0)
+		return false;
+	reference_listed(&wanted, listed);
+	return strings_has(&image->tags, listed) ||
+	       strings_has(&image->digests, listed);
+}
+
 int images_ask(struct image_view *view, struct cli *cli, const char *nodes,
 	       struct answer *answer, struct error *err)
 {

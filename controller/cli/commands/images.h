@@ -106,6 +106,9 @@ int image_view_end(struct image_view *view,
 		   const struct image_operation_info *image, int code,
 		   struct error *err);
 
+/* Is it the image of this name, NAME[:TAG] or NAME@DIGEST? */
+bool image_info_is(const struct image_info *image, const char *name);
+
 /* Ask the nodes with these names for their images (NULL: all nodes). */
 int images_ask(struct image_view *view, struct cli *cli, const char *nodes,
 	       struct answer *answer, struct error *err);

@@ -1,6 +1,7 @@
 /* validation.c - measures nodes with a set, and judges them by their peers.
  */
 #include "controller/cli/commands/validation.h"
+#include "controller/cli/commands/images.h"
 #include "controller/cli/commands/results.h"
 #include "controller/cli/input.h"
 #include "controller/cli/logins.h"
@@ -8,6 +9,7 @@
 #include "controller/catalog/catalog.h"
 #include "controller/nodes/node.h"
 #include "protocol/base/file.h"
+#include "protocol/base/list.h"
 #include "protocol/message/json_get.h"
 
 #include <errno.h>
@@ -25,6 +27,7 @@
 #define FLOOR_SHARE 0.4
 
 #define SETTING_MAX 65536 /* bytes of the list of nodes */
+#define NAMES_SHOWN 4     /* of nodes in a note */
 
 void validation_clear(struct validation *of)
 {
@@ -33,6 +36,8 @@ void validation_clear(struct validation *of)
 	strings_clear(&of->names);
 	strings_clear(&of->vendors);
 	cJSON_Delete(of->chips);
+	cJSON_Delete(of->devices);
+	free(of->site);
 }
 
 /* Which nodes. */
@@ -89,27 +94,46 @@ static const char *node_vendor(const struct node_info *node)
 	return node->vendor ? node->vendor : "";
 }
 
+/* The vendors, each once; borrowed. NULL: ENOMEM. */
+static const char *validation_add_vendor(struct validation *of,
+					 const char *vendor, struct error *err)
+{
+	for (size_t i = 0; i < of->vendors.count; i++)
+		if (!strcmp(of->vendors.items[i], vendor))
+			return of->vendors.items[i];
+	return strings_add(&of->vendors, vendor, err) < 0
+		       ? NULL
+		       : of->vendors.items[of->vendors.count - 1];
+}
+
 int validation_take(struct validation *of, const struct node_info *node,
 		    struct error *err)
 {
-	const char *why = node_refuses(node);
+	const char *why = node_refuses(node), *vendor;
+	struct site_node *place;
 
 	if (why)
 		return strings_printf(&of->acceptance.notes, err,
 				      "%s is %s: not measured", node->name,
 				      why);
-	if (!of->chips && !(of->chips = cJSON_CreateObject()))
+	if ((!of->chips && !(of->chips = cJSON_CreateObject())) ||
+	    (!of->devices && !(of->devices = cJSON_CreateObject())) ||
+	    (node->devices && !cJSON_AddStringToObject(of->devices, node->name,
+						       node_vendor(node))))
 		return error_nomem(err, "validation");
 	if (cJSON_GetArraySize(node->chips) == 1 &&
 	    !cJSON_AddStringToObject(of->chips, node->name,
 				     node->chips->child->string))
 		return error_nomem(err, "validation");
-	if (!strings_has(&of->vendors, node_vendor(node)) &&
-	    strings_add(&of->vendors, node_vendor(node), err) < 0)
+	vendor = validation_add_vendor(of, node_vendor(node), err);
+	if (!vendor || strings_add(&of->names, node->name, err) < 0)
 		return -1;
-	return strings_add(&of->names, node->name, err) < 0
-		       ? -1
-		       : acceptance_add_node(&of->acceptance, node->name, err);
+	place = LIST_ADD(of->site, of->site_count, err);
+	if (!place)
+		return -1;
+	*place = (struct site_node){ of->names.items[of->names.count - 1],
+				     vendor };
+	return acceptance_add_node(&of->acceptance, node->name, err);
 }
 
 /* One sweep: the set on some nodes. */
@@ -120,13 +144,14 @@ static int set_submit(struct validation *of, const char *setting,
 	owned(input_clear) struct input input = { 0 };
 	owned(answer_clear) struct answer answer = { 0 };
 	struct option_list *set = &of->cli->options->set;
+	const struct sweep_site site = { of->site, of->site_count };
 	char token[33];
 	int rc;
 
 	if (set->count == OPTION_LIST_MAX)
 		return error_set(err, E2BIG, "--set: too many");
 	set->items[set->count++] = setting;
-	rc = input_init(&input, of->cli, of->file, true, err);
+	rc = input_init_at(&input, of->cli, of->file, true, &site, err);
 	set->count--;
 	token_make(token);
 	if (rc < 0 || input_check_jobs(&input, of->cli, err) < 0 ||
@@ -287,14 +312,15 @@ static void add_floors(const struct validation *of, struct measured *to)
 		to->values[i].floor = chip_floor(of, catalog, &to->values[i]);
 }
 
-static int validate_each(struct validation *of, struct error *err)
+static int validate_each(struct validation *of, const struct strings *names,
+			 struct error *err)
 {
 	owned(measured_clear) struct measured first = { 0 };
 	owned(measured_clear) struct measured second = { 0 };
 	owned(strings_clear) struct strings suspects = { 0 };
 	owned(buffer_clear) struct buffer setting = BUFFER_INIT(SETTING_MAX);
 
-	if (each_setting(&of->names, &setting, err) < 0 ||
+	if (each_setting(names, &setting, err) < 0 ||
 	    set_measure(of, setting.data, false, &first, err) < 0)
 		return -1;
 	add_floors(of, &first);
@@ -541,7 +567,145 @@ static int validate_set(struct validation *of, const char *word,
 	if (pairs < 0)
 		return -1;
 	return pairs ? validate_pairs(of, tournament, err)
-		     : validate_each(of, err);
+		     : validate_each(of, &of->names, err);
+}
+
+/* The accelerators of quick, whose program needs another image than that of the
+ * processors. It is not fetched in a minute.
+ */
+
+/* The image of the set devices for a vendor; NULL: there is none. */
+static char *devices_image(struct validation *of, const char *vendor)
+{
+	owned(input_clear) struct input input = { 0 };
+	owned(job_spec_clear) struct job_spec spec = { 0 };
+	owned_free char *setting = NULL;
+	struct option_list *set = &of->cli->options->set;
+	struct error why;
+	int rc;
+
+	if (asprintf(&setting, "vendor=%s", vendor) < 0)
+		return NULL;
+	set->items[set->count++] = "nodes=1";
+	set->items[set->count++] = setting;
+	rc = input_init(&input, of->cli, of->file, false, &why);
+	set->count -= 2;
+	if (rc < 0 || sweep_job(input.sweep, 0, &spec, &why) < 0)
+		return NULL;
+	return take(spec.container.image);
+}
+
+static bool node_has_image(const struct image_operation_info *images,
+			   const char *node, const char *image)
+{
+	for (size_t i = 0; i < images->nodes_count; i++) {
+		const struct image_node *of = &images->nodes[i];
+
+		for (size_t k = 0; k < of->images_count; k++)
+			if (!strcmp(of->name, node) &&
+			    image_info_is(&of->images[k], image))
+				return true;
+	}
+	return false;
+}
+
+/* "n1, n2, n3 and 5 more: accelerators not measured: WHY". */
+static int note_unmeasured(struct validation *of, const struct strings *names,
+			   const char *why, struct error *err)
+{
+	char text[400] = "";
+
+	for (size_t i = 0; i < names->count && i < NAMES_SHOWN; i++)
+		text_append(text, sizeof(text), "%s%.40s", i ? ", " : "",
+			    names->items[i]);
+	if (names->count > NAMES_SHOWN)
+		text_append(text, sizeof(text), " and %zu more",
+			    names->count - NAMES_SHOWN);
+	return strings_printf(&of->acceptance.notes, err,
+			      "%s: accelerators not measured: %s", text, why);
+}
+
+/* Add the vendor's nodes that have the image to `to`. */
+static int validation_choose_devices(struct validation *of, const char *vendor,
+				     const struct image_operation_info *images,
+				     struct strings *to, struct error *err)
+{
+	owned(strings_clear) struct strings others = { 0 };
+	owned_free char *image = devices_image(of, vendor);
+	char why[300];
+
+	for (size_t i = 0; i < of->names.count; i++) {
+		const char *node = of->names.items[i];
+		const char *is = json_get_text(of->devices, node);
+
+		if (is && !strcmp(is, vendor) &&
+		    strings_add(image && node_has_image(images, node, image)
+					? to
+					: &others,
+				node, err) < 0)
+			return -1;
+	}
+	if (image)
+		snprintf(why, sizeof(why),
+			 "without %.200s; regatta validate devices gets it",
+			 image);
+	else
+		snprintf(why, sizeof(why),
+			 "the profile of %.60s names no image of PyTorch for "
+			 "regatta validate devices",
+			 vendor);
+	return others.count ? note_unmeasured(of, &others, why, err) : 0;
+}
+
+static int ask_images(struct validation *of, struct image_view *view,
+		      struct answer *answer, struct error *err)
+{
+	owned(buffer_clear) struct buffer names = BUFFER_INIT(SETTING_MAX);
+
+	for (const cJSON *at = of->devices->child; at; at = at->next)
+		if (buffer_printf(&names, err, "%s%s", names.size ? "," : "",
+				  at->string) < 0)
+			return -1;
+	return images_ask(view, of->cli, names.data, answer, err);
+}
+
+static int measure_devices(struct validation *of, struct error *err)
+{
+	owned(image_view_clear) struct image_view view = { 0 };
+	owned(answer_clear) struct answer answer = { 0 };
+	owned(strings_clear) struct strings names = { 0 };
+	struct error why = { 0 };
+
+	if (set_find(of, "devices", err) < 0 ||
+	    ask_images(of, &view, &answer, err) < 0)
+		return -1;
+	for (size_t i = 0; i < of->vendors.count; i++)
+		if (validation_choose_devices(of, of->vendors.items[i],
+					      image_answer(&answer), &names,
+					      err) < 0)
+			return -1;
+	if (!names.count || validate_each(of, &names, &why) == 0)
+		return 0;
+	/* Such as a policy that forbids the image. */
+	if (why.code != EINVAL && why.code != ENOENT && why.code != EPERM)
+		return error_set(err, why.code, "%s", why.text);
+	return note_unmeasured(of, &names, why.text, err);
+}
+
+/* The options --set are those of quick. */
+static int validate_quick(struct validation *of, struct error *err)
+{
+	struct option_list kept = of->cli->options->set;
+	int rc;
+
+	if (validate_set(of, "quick", false, err) < 0)
+		return -1;
+	if (!cJSON_GetArraySize(of->devices))
+		return 0;
+	of->cli->options->set.count = 0;
+	rc = measure_devices(of, err);
+	of->cli->options->set = kept;
+	return rc;
 }
 
 int validation_run(struct validation *of, const char *set, bool tournament,
@@ -549,10 +713,12 @@ int validation_run(struct validation *of, const char *set, bool tournament,
 {
 	if (string_set(&of->acceptance.set, set, err) < 0)
 		return -1;
-	if (strcmp(set, "full") != 0)
+	if (strcmp(set, "quick") != 0 && strcmp(set, "full") != 0)
 		return validate_set(of, set, tournament, err);
-	if (validate_set(of, "quick", false, err) < 0)
+	if (validate_quick(of, err) < 0)
 		return -1;
+	if (!strcmp(set, "quick"))
+		return 0;
 	return of->names.count > 1
 		       ? validate_set(of, "pairs",
 				      of->names.count <= PAIRS_TOURNAMENT, err)

@@ -19,6 +19,9 @@ struct validation {
 	struct strings names;   /* of the nodes */
 	struct strings vendors; /* of them, each once */
 	cJSON *chips;           /* by node, where all of its are one; NULL */
+	cJSON *devices; /* the vendor of each node with accelerators; NULL */
+	struct site_node *site; /* all nodes, by names and vendors */
+	size_t site_count;
 	struct pairs pairs;
 	struct acceptance acceptance;
 };
@@ -36,7 +39,8 @@ int validation_choose(struct validation *of, const char *set, const char *names,
 		      struct error *err);
 
 /* Run a set on the nodes: quick, pairs, soak, full, or the file of one.
- * tournament: all pairs.
+ * tournament: all pairs. quick also runs the set devices on the nodes that have
+ * its image already; of the others a note says that they have not.
  */
 int validation_run(struct validation *of, const char *set, bool tournament,
 		   struct error *err);
