@@ -390,8 +390,7 @@ int extract_finish(struct extract *extract, struct error *err)
 		rc = step_numbers_samples(&extract->steps);
 	steps_check_rates(&extract->steps);
 	/* Versions of a program count epochs from 0 or from 1. */
-	if (rc == 0 && extract->steps.epochs.late &&
-	    !extract->steps.epochs.whole && !extract->remark_count)
+	if (rc == 0 && extract_begins_late(extract) && !extract->remark_count)
 		rc = remark_add(&extract->remarks, &extract->remark_count,
 				SAID(BEGINS_LATE, ), err);
 	if (rc == 0 && extract_rules_given_up(extract->rules))
@@ -528,6 +527,13 @@ bool extract_takes_any(const struct extract *extract)
 			return true;
 	/* By meaning: no step is named (meaning.c). */
 	return extract->steps.weak > 1;
+}
+
+bool extract_begins_late(const struct extract *extract)
+{
+	const struct epochs *epochs = &extract->steps.epochs;
+
+	return epochs->late && !epochs->whole;
 }
 
 bool extract_counts(const struct extract *extract)

@@ -131,6 +131,11 @@ const struct strings *extract_example(const struct extract *extract);
  */
 bool extract_takes_any(const struct extract *extract);
 
+/* Does it begin in a later epoch, so that the numbers of its steps may be
+ * wrong?
+ */
+bool extract_begins_late(const struct extract *extract);
+
 /* Are its steps counted, because the lines do not name them? */
 bool extract_counts(const struct extract *extract);
 

@@ -159,7 +159,8 @@ static uint64_t score(const struct format_fit *fit)
 /* Is the reading by meaning, a, better than that by a format's own rules? It
  * reads much more, or also losses, or what a format leaves out or mixes up that
  * takes any dict, or the steps that the log names where that format counts
- * lines. A single step that was counted may be the sum of a run.
+ * lines, or more where it is in doubt of its epochs. A single step that was
+ * counted may be the sum of a run.
  */
 static bool meaning_is_better(const struct format_fit *a,
 			      const struct format_fit *b)
@@ -168,6 +169,7 @@ static bool meaning_is_better(const struct format_fit *a,
 		return !b->steps && a->steps > 1;
 	return (score(a) && a->steps > MUCH_MORE * b->steps) ||
 	       (!b->losses && a->losses && score(a) >= score(b)) ||
+	       (b->late && a->named && score(a) > score(b)) ||
 	       (b->takes_any && score(a) >= score(b) &&
 		(a->figures > b->figures ||
 		 a->contradictions < b->contradictions ||
@@ -207,6 +209,7 @@ static struct format_fit fit_of(const struct format_choice *choice,
 			extract_rules_of(choice->extracts[format])->lexicon,
 		.takes_any = extract_takes_any(choice->extracts[format]),
 		.counted = extract_counts(choice->extracts[format]),
+		.late = extract_begins_late(choice->extracts[format]),
 	};
 	size_t count;
 	const struct record *records =

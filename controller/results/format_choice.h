@@ -47,6 +47,7 @@ struct format_fit {
 	bool takes_any;  /* lines with a loss, even without a step */
 	bool named;      /* its steps have a loss, and the log names them */
 	bool counted;    /* its steps are lines that were counted */
+	bool late;       /* it is said to begin in a later epoch */
 };
 
 /* The formats that read steps, or other figures, best first; returns how many.

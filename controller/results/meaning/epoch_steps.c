@@ -57,9 +57,10 @@ static void epochs_next(struct epoch_steps *epochs,
 	if (epochs->restarts && grown > 0) {
 		double length = (double)(epochs->last + epochs->from_zero);
 
-		if (epochs->length > 0)
+		/* A bar may go on behind its total: "15it [04:02, " */
+		if (epochs->length >= (double)epochs->last)
 			length = epochs->length;
-		else
+		else if (!(epochs->length > 0))
 			epochs->guessed = true;
 		epochs->base += (uint64_t)(grown * length);
 	} else if (epochs->restarts) {
@@ -84,16 +85,18 @@ static uint64_t step_without_epoch(struct epoch_steps *epochs,
 	bool falls = number < epochs->last;
 
 	epochs->from_zero |= number == 0;
-	if (falls && step->role != ROLE_STEP && isfinite(step->total) &&
+	if (falls && isfinite(step->total) &&
+	    (epochs->ended || step->role != ROLE_STEP) &&
 	    (double)epochs->last >= NEARLY * step->total) {
 		epochs->base += (uint64_t)step->total;
-	} else if (falls && step->role == ROLE_BATCH &&
-		   !isfinite(step->total)) {
+	} else if (falls && !isfinite(step->total) &&
+		   (epochs->ended || step->role == ROLE_BATCH)) {
 		epochs->base += epochs->last + epochs->from_zero;
 		epochs->guessed = true;
 	} else if (falls && epochs->base) {
 		epochs->base = 0; /* a restart */
 	}
+	epochs->ended = false;
 	epochs->last = number;
 	return epochs->base + number;
 }

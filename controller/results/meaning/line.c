@@ -428,7 +428,9 @@ static void put_unnamed(struct line_reading *line,
 				ratio && !item->bar ? LINE_BATCH : LINE_STEP,
 				item, number);
 	} else if (item->unit.kind == QUANTITY_EPOCHS) {
+		/* Counted as with a name. */
 		line_put_number(line, LINE_EPOCH, item, number);
+		line->picks[LINE_EPOCH].role = ROLE_EPOCH;
 	} else if (item->unit.kind == QUANTITY_SECONDS &&
 		   item->unit.factor < 1 && !item->bar &&
 		   !item->quantity.name_size) {

@@ -3,8 +3,8 @@
 #include "controller/results/meaning/meaning.h"
 
 #include "controller/results/meaning/counter.h"
+#include "controller/results/meaning/line_bar.h"
 #include "controller/results/meaning/table_rows.h"
-#include "controller/results/rules/bar_pace.h"
 #include "controller/results/rules/dict.h"
 
 #include <ctype.h>
@@ -34,6 +34,7 @@ struct meaning {
 	bool below_whole; /* it was the last one of its total */
 	bool above; /* values stand above the line that names their step */
 	struct line_pick epoch; /* that a line of its own names */
+	double summed_up;       /* the last one of such a line behind it */
 	bool headed; /* what follows stands below the title of an evaluation */
 	unsigned members; /* lines that may follow of an open dict; 0: none */
 	unsigned box;     /* the same of a box of names and values */
@@ -317,59 +318,6 @@ static bool loss_is_same(struct meaning *meaning, const struct line_pick *loss,
 	return true;
 }
 
-/* A bar that is so far. */
-static void draw_bar(struct meaning *meaning, const struct line_pick *at)
-{
-	const struct line_reading *line = &meaning->line;
-
-	if (at->has && line->picks[LINE_MS].has)
-		bar_pace_draw(&meaning->bar,
-			      &(struct bar_drawn){
-				      .at = at->number,
-				      .total = isfinite(at->total) ? at->total
-								   : 0,
-				      .clock = line->bar_clock,
-				      .pace_ms = line->picks[LINE_MS].number });
-}
-
-/* A bar in a line that names its step may count something else. */
-static void part_with_bar(struct meaning *meaning)
-{
-	struct line_reading *line = &meaning->line;
-	size_t count = line->unnamed_count;
-	struct line_pick *ms = &line->picks[LINE_MS];
-
-	if (!line->bar || !line_names_step(line) || !count || ms->name_size ||
-	    fabs(line->unnamed[count - 1].number -
-		 line->picks[LINE_STEP].number) <= 1)
-		return;
-	draw_bar(meaning, &line->unnamed[count - 1]);
-	ms->has = false;
-}
-
-/* The time of the step by the bar, if the line has none. */
-static void line_put_bar_time(struct meaning *meaning, uint64_t step)
-{
-	static const char name[] = "bar";
-	struct line_pick *ms = &meaning->line.picks[LINE_MS];
-	double number;
-
-	part_with_bar(meaning);
-	if (ms->has || meaning->line.picks[LINE_OPEN_STEP_TIME].has)
-		return;
-	number = bar_pace_of(&meaning->bar, step);
-	if (!(number > 0))
-		return;
-	*ms = (struct line_pick){ .has = true,
-				  .number = number,
-				  .total = NAN,
-				  .unit_s = NAN,
-				  .name_size = sizeof(name) - 1,
-				  .text = "",
-				  .role = ROLE_STEP_TIME };
-	memcpy(ms->name, name, ms->name_size);
-}
-
 /* Deliver the record of the line; its values are complete. */
 static int deliver_record(struct meaning *meaning, enum meaning_steps steps,
 			  uint64_t step)
@@ -402,7 +350,7 @@ static int deliver_record(struct meaning *meaning, enum meaning_steps steps,
 		found->loss_guessed |= loss->has && !sure;
 	loss->has = loss->has && loss_is_same(meaning, loss, step);
 	if (steps == STEPS_NAMED)
-		line_put_bar_time(meaning, step);
+		line_bar_time(&meaning->bar, &meaning->line, step);
 	rule = &meaning->rules[meaning->weak];
 	if (!line_has_any(&meaning->line))
 		return 0;
@@ -451,7 +399,7 @@ static void keep_context(struct meaning *meaning)
 	uint64_t step;
 
 	if (line->bar) {
-		draw_bar(meaning, own);
+		line_bar_draw(&meaning->bar, line, own);
 		return;
 	}
 	/* "4 accumulation steps * 32 batch size" */
@@ -470,6 +418,16 @@ static void keep_context(struct meaning *meaning)
 		}
 	} else if (line->picks[LINE_EPOCH].has &&
 		   !is_number_of_epochs(&line->picks[LINE_EPOCH])) {
+		/* Behind steps of none, it sums one up. */
+		meaning->found.epochs.ended = !meaning->found.epochs.begun &&
+					      meaning->found.epochs.last;
+		if (meaning->found.epochs.ended) {
+			/* A run that begins again. */
+			if (line->picks[LINE_EPOCH].number < meaning->summed_up)
+				meaning->found.epochs.base = 0;
+			meaning->summed_up = line->picks[LINE_EPOCH].number;
+			return;
+		}
 		meaning->epoch = line->picks[LINE_EPOCH];
 		meaning->epoch.text_size = 0;
 	}
@@ -606,6 +564,7 @@ static void end_record(void *arg)
 		}
 	}
 	steps = find_step(meaning, &step);
+	meaning->found.epochs.ended |= steps == STEPS_EPOCHS;
 	if (steps == STEPS_COUNTED && !line_has_place(line) &&
 	    hold_lone(meaning))
 		return;

@@ -429,9 +429,11 @@ static void ratio_look_behind(const char *text, size_t size,
 /* Is the number the first one, behind marks only? */
 static bool begins_line(const char *text, size_t at)
 {
-	for (size_t i = 0; i < at; i++)
-		if (isalnum((unsigned char)text[i]) || text[i] & 0x80)
+	for (size_t i = 0, n; i < at; i += n ? n : 1) {
+		n = text[i] & 0x80 ? quantity_mark(text + i, at - i) : 0;
+		if (isalnum((unsigned char)text[i]) || (text[i] & 0x80 && !n))
 			return false;
+	}
 	return true;
 }
 

@@ -25,17 +25,26 @@ static bool is_word_char(char c)
 	return isalnum((unsigned char)c) || c & 0x80;
 }
 
-bool quantity_mark(const char *text, size_t size)
+size_t quantity_mark(const char *text, size_t size)
 {
 	const unsigned char *byte = (const unsigned char *)text;
 
 	if (size < 3 || *byte < 0xe2)
-		return false;
-	/* U+2xxx; U+30xx below the kana; U+FFxx without letters and digits */
+		return 0;
+	if (size > 3 && *byte == 0xf0 && byte[1] == 0x9f)
+		return 4;
+	/* U+2xxx; U+30xx below the kana; U+FE0F; U+FFxx without letters and
+	 * digits
+	 */
 	return *byte == 0xe2 || (*byte == 0xe3 && byte[1] == 0x80) ||
-	       (*byte == 0xef && byte[1] == 0xbc &&
-		(byte[2] < 0x90 || (byte[2] > 0x99 && byte[2] < 0xa1) ||
-		 byte[2] > 0xba));
+			       (*byte == 0xef && byte[1] == 0xb8 &&
+				byte[2] == 0x8f) ||
+			       (*byte == 0xef && byte[1] == 0xbc &&
+				(byte[2] < 0x90 ||
+				 (byte[2] > 0x99 && byte[2] < 0xa1) ||
+				 byte[2] > 0xba))
+		       ? 3
+		       : 0;
 }
 
 static void words_add(struct words *words, const char *text, size_t size,
@@ -446,8 +455,8 @@ static size_t mark_size(const char *text, size_t size, size_t i)
 {
 	if (text[i] && strchr(",;|{}[]()\t\"'<>=:@#*!?~", text[i]))
 		return 1;
-	if (quantity_mark(text + i, size - i))
-		return 3;
+	if (text[i] & 0x80 && quantity_mark(text + i, size - i))
+		return quantity_mark(text + i, size - i);
 	/* " - ", and a column of blanks. */
 	if (is_space(text[i]) && i + 1 < size &&
 	    (is_space(text[i + 1]) ||
@@ -464,6 +473,8 @@ static size_t name_end(const char *text, size_t size)
 	while (size) {
 		if (size >= 3 && quantity_mark(text + size - 3, 3))
 			size -= 3;
+		else if (size >= 4 && quantity_mark(text + size - 4, 4) == 4)
+			size -= 4;
 		else if (strchr(" \t:=[(\"'|>-~@{#", text[size - 1]) &&
 			 text[size - 1])
 			size--;

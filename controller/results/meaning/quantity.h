@@ -53,11 +53,12 @@ struct quantity {
 struct quantity quantity_of(const struct lexicon *lexicon, const char *text,
 			    size_t size);
 
-/* Does the text begin with a mark of three bytes? That is punctuation or a wide
- * blank of Chinese text (U+3000 to U+303F, U+FF00 to U+FF3F), or one of the
- * blocks, lines, arrows and spinners from U+2000 to U+2FFF.
+/* The bytes of a mark that begins the text; 0: none does. Marks are punctuation
+ * and wide blanks of Chinese text (U+3000 to U+303F, U+FF00 to U+FF3F), the
+ * blocks, lines, arrows and spinners from U+2000 to U+2FFF, and emoji (U+1F000
+ * to U+1FFFF, with U+FE0F behind some).
  */
-bool quantity_mark(const char *text, size_t size);
+size_t quantity_mark(const char *text, size_t size);
 
 /* A unit: "ms", "tok/s/gpu", "samples per second". */
 struct quantity_unit quantity_unit(const struct lexicon *lexicon,
