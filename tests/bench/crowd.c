@@ -74,7 +74,7 @@ static int herd_loop(struct herd *herd, struct error *err)
  */
 static const struct sysroot no_machine = {
 	.dev = "/dev",
-	.sys = "/sys",
+	.sys = "/nonexistent",
 	.proc = "/nonexistent",
 };
 

@@ -14,7 +14,8 @@
 
 #define ANSWER_MS 120000
 #define WAIT_MS 10000
-#define LOOK_US 20000 /* between looks at the nodes */
+#define LOOK_US 20000
+#define LOOK_NODE_US 10 /* between looks at nodes, for each of them */
 
 struct person {
 	sd_event *loop;
@@ -304,7 +305,7 @@ int person_wait_nodes(struct person *person, size_t count, double limit_s,
 					 "%zu of %zu nodes are up after %.0f s",
 					 up, count, limit_s);
 		if (!more)
-			usleep(LOOK_US);
+			usleep((useconds_t)(count * LOOK_NODE_US));
 	}
 	return 0;
 }
