@@ -17,7 +17,8 @@
 
 #define LOOK_MS 100
 #define LOOK_SOON_MS 20     /* while there is much */
-#define GROWTH (4 << 20)    /* of this process's memory, before a full count */
+#define GROWTH_SHARE 12     /* of what they may have: the growth of this */
+			    /* process's memory before a full count */
 #define LOOKS_MAX 100       /* without looking at all */
 #define DESCRIPTORS 1048576 /* that are looked at */
 
@@ -38,6 +39,7 @@ struct unread {
 	size_t count;
 	int statm;     /* /proc/self/statm */
 	size_t lowest; /* bytes of our memory since all were looked at */
+	size_t most;   /* what all may have, by then */
 	unsigned int looks;
 	bool runs;
 	uint64_t came;
@@ -191,10 +193,12 @@ static bool unread_look(struct unread *unread)
 
 	if (own < unread->lowest)
 		unread->lowest = own;
-	if (own - unread->lowest < GROWTH && ++unread->looks < LOOKS_MAX)
+	if (own - unread->lowest < unread->most / GROWTH_SHARE &&
+	    ++unread->looks < LOOKS_MAX)
 		return false;
 	unread->looks = 0;
 	sight = unread_look_at_all(unread);
+	unread->most = sight.most;
 	if (sight.sum <= sight.most / 4) {
 		unread->lowest = own;
 		return false;
@@ -264,6 +268,7 @@ struct unread *unread_new(sd_event *loop, unread_cut_fn *cut, void *arg,
 	unread->cut = cut;
 	unread->arg = arg;
 	unread->files = program_files();
+	unread->most = UNREAD_MAX;
 	unread->statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	if (unread->statm < 0)
 		return error_null(error_errno(err, "/proc/self/statm"));
