@@ -402,6 +402,20 @@ static size_t total_read(const char *text, size_t size, double *total)
 	return at + n;
 }
 
+/* The seconds of the clock of a bar, "00:10<", which begins the text; NaN:
+ * none.
+ */
+static double bar_clock(const char *text, size_t size)
+{
+	struct captured_value clock = { .number = NAN };
+	size_t n = 0;
+
+	while (n < size && (is_digit_at(text, size, n) || text[n] == ':'))
+		n++;
+	value_from(&clock, FORM_CLOCK, text, n);
+	return clock.number;
+}
+
 /* Is this "[00:10<00:20" or " (1%)]", behind a ratio? */
 static void ratio_look_behind(const char *text, size_t size,
 			      struct notation_item *item)
@@ -409,17 +423,10 @@ static void ratio_look_behind(const char *text, size_t size,
 	size_t at = skip_spaces(text, size, 0), n;
 
 	if (at < size && text[at] == '[') {
-		struct captured_value clock = { .number = NAN };
-
 		n = digits_count(text + at + 1, size - at - 1);
 		item->bar = n && at + 1 + n < size && text[at + 1 + n] == ':';
-		while (item->bar && at + 1 + n < size &&
-		       (isdigit((unsigned char)text[at + 1 + n]) ||
-			text[at + 1 + n] == ':'))
-			n++;
 		if (item->bar)
-			value_from(&clock, FORM_CLOCK, text + at + 1, n);
-		item->clock = clock.number;
+			item->clock = bar_clock(text + at + 1, size - at - 1);
 	} else if (at < size && text[at] == '(') {
 		n = strspn(text + at + 1, "0123456789. ");
 		item->share = n && at + 1 + n < size && text[at + 1 + n] == '%';
@@ -603,33 +610,39 @@ static bool take_both(struct scanner *scanner, const struct notation_item *item)
 /* Deliver the number of n bytes at the scanner. */
 static void scanner_take(struct scanner *scanner, size_t n, double number)
 {
+	static const struct quantity_unit plain = { .kind = QUANTITY_PLAIN,
+						    .factor = 1 };
 	const char *text = scanner->text, *gap = text + scanner->gap;
 	size_t size = scanner->size, end = scanner->at + n, more;
+	const struct notation_gap *known = scanner_before(scanner);
+	size_t far = scanner->at - scanner->gap;
+	char before = mark_before(text, scanner->at);
+	/* All members have a value: zeros for the rest would cost time. */
 	struct notation_item item = {
+		.quantity = known->quantity,
+		.name = gap + known->quantity.name_at +
+			(far > NOTATION_GAP_MAX ? far - NOTATION_GAP_MAX : 0),
 		.number = number,
 		.text = text + scanner->at,
 		.size = n,
 		.total = NAN,
-		.unit = { .kind = QUANTITY_PLAIN, .factor = 1 },
+		.bracket = before == '[' || before == '(' ? before : (char)0,
+		.closes = false,
+		.heads = false,
+		.begins = begins_line(text, scanner->at),
+		.bar = false,
+		.share = false,
+		.clock = NAN,
+		.unit = plain,
 	};
-	char before = mark_before(text, scanner->at);
 	bool behind_slash;
 
-	item.quantity = scanner_before(scanner)->quantity;
-	item.name = text + scanner->at - item.quantity.name_size;
-	if (scanner->at - scanner->gap <= NOTATION_GAP_MAX)
-		item.name = gap + item.quantity.name_at;
-	else
-		item.name = text + scanner->at - NOTATION_GAP_MAX +
-			    item.quantity.name_at;
-	item.bracket = before == '[' || before == '(' ? before : 0;
 	if (!item.bracket && comma_is_point(scanner->notation, &item.quantity,
 					    item.text, size - scanner->at)) {
 		item.size = number_read_comma(item.text, size - scanner->at,
 					      &item.number);
 		end = scanner->at + item.size;
 	}
-	item.begins = begins_line(text, scanner->at);
 	more = total_read(text + end, size - end, &item.total);
 	end += more;
 	ratio_look_behind(text + end, size - end, &item);

@@ -23,8 +23,8 @@ enum quantity_kind {
 };
 
 struct quantity_unit {
-	enum quantity_kind kind;
 	double factor; /* to the unit that the kind names */
+	enum quantity_kind kind;
 	bool per_device;
 	bool decimal; /* MB, by its name, is a power of ten */
 	bool inverse; /* seconds of an item, "s/img": the rate is 1 by that */
