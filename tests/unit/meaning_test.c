@@ -371,6 +371,8 @@ static const struct {
 	{ "a setting that is the number of epochs", "epochs: 90\n 50%|##  | 1/2 [00:05<00:05,  5.0s/it, loss=4]\r100%|####| 2/2 [00:06<00:00,  3.0s/it, loss=2.5]\n",
 	  2, 2, { 2.5, 3000, NONE, NONE, NONE, NONE } },
 	/* Names and numbers. */
+	{ "numbers behind a name and an at sign", "Epoch: [0][ 10/500] Loss 2.5 (2.75) Acc@1 75.00 (75.00) Hits@5 9.5 (9.5)\n",
+	  1, 10, { 2.5, NONE, NONE, NONE, NONE, NONE } },
 	{ "emoji around names and numbers", "🚀 Step: 5 📉 loss: 2.5🔥 ⏱️ step_time: 0.5s\n",
 	  1, 5, { 2.5, 500, NONE, NONE, NONE, NONE } },
 	{ "an epoch by its unit, with their number", "第 1/3 轮 | 已训练 40/50 | 在线平均损失: 2.5\n",

@@ -497,6 +497,8 @@ static bool may_begin(struct notation *notation, const char *text, size_t size,
 			begins_behind_loss(text, size, at)) ||
 		       (isalpha((unsigned char)before) &&
 			begins_behind_step(notation, text, size, at));
+	if (before == '@' && at > 1 && isalnum((unsigned char)text[at - 2]))
+		return false;
 	if (c >= '0' && c <= '9')
 		return before != '.' || at < 2 || text[at - 2] == ' ';
 	if (c == '.')

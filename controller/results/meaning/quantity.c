@@ -453,6 +453,11 @@ static bool is_space(char c)
 /* Does a name begin behind text[i]? The byte count of the mark; 0: no. */
 static size_t mark_size(const char *text, size_t size, size_t i)
 {
+	/* "acc@1" is a name. */
+	if (text[i] == '@' && i && i + 1 < size &&
+	    isalnum((unsigned char)text[i - 1]) &&
+	    isdigit((unsigned char)text[i + 1]))
+		return 0;
 	if (text[i] && strchr(",;|{}[]()\t\"'<>=:@#*!?~", text[i]))
 		return 1;
 	if (text[i] & 0x80 && quantity_mark(text + i, size - i))
