@@ -153,6 +153,14 @@ static bool controller_clock(void *arg, struct exchange *best)
 	return session_clock(agent->session, best);
 }
 
+static void samples_written(void *arg)
+{
+	const struct agent *agent = arg;
+
+	if (agent->sender)
+		log_sender_join(agent->sender);
+}
+
 static int open_monitor(struct agent *agent, struct error *err)
 {
 	const struct agent_config *config = agent->config;
@@ -166,6 +174,7 @@ static int open_monitor(struct agent *agent, struct error *err)
 		.ipmi = config->settings.ipmi,
 		.devices = agent_list_devices,
 		.clock = controller_clock,
+		.wrote = samples_written,
 		.arg = agent,
 	};
 	agent->monitor = monitor_new(agent->loop, &agent->monitor_config, err);

@@ -39,6 +39,8 @@ struct log_sender {
 	log_sender_send_fn *send;
 	void *arg;
 	sd_event_source *timer, *poll;
+	struct deferral *soon; /* in place of a timer that is due */
+	int64_t polled_ms;
 	int64_t due_ms; /* when the timer runs; 0: not armed */
 	uint32_t poll_ms;
 	uint64_t credit;
@@ -55,6 +57,10 @@ static void log_sender_arm(struct log_sender *sender, uint64_t delay_ms)
 {
 	int64_t due_ms = clock_mono_ms() + (int64_t)delay_ms;
 
+	if (!delay_ms) {
+		deferral_run(sender->soon);
+		return;
+	}
 	if (sender->due_ms && sender->due_ms <= due_ms)
 		return;
 	if (loop_timer(sender->loop, &sender->timer, delay_ms, log_sender_run,
@@ -202,17 +208,41 @@ static int log_sender_run(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
+static void log_sender_run_soon(void *arg)
+{
+	log_sender_run(NULL, 0, arg);
+}
+
+static int log_sender_poll(sd_event_source *source, uint64_t usec, void *arg);
+
 /* File system events are only a hint, so files are also polled. */
+static void log_sender_check(struct log_sender *sender, uint32_t next_ms)
+{
+	struct log_sender_stream *stream;
+
+	sender->polled_ms = clock_mono_ms();
+	TAILQ_FOREACH(stream, &sender->streams, next)
+		stream_look(stream);
+	loop_timer(sender->loop, &sender->poll, next_ms, log_sender_poll,
+		   sender, NULL);
+	log_sender_run(NULL, 0, sender);
+}
+
 static int log_sender_poll(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct log_sender *sender = arg;
-	struct log_sender_stream *stream;
 
-	TAILQ_FOREACH(stream, &sender->streams, next)
-		stream_look(stream);
-	loop_timer(sender->loop, &sender->poll, sender->poll_ms,
-		   log_sender_poll, sender, NULL);
-	return log_sender_run(source, usec, arg);
+	log_sender_check(sender, sender->poll_ms);
+	return 0;
+}
+
+/* Who joins regularly comes before the timer. */
+void log_sender_join(struct log_sender *sender)
+{
+	uint32_t quarter_ms = sender->poll_ms / 4;
+
+	if (clock_mono_ms() - sender->polled_ms >= 3 * (int64_t)quarter_ms)
+		log_sender_check(sender, sender->poll_ms + quarter_ms);
 }
 
 void log_sender_set_poll(struct log_sender *sender, uint32_t poll_ms)
@@ -240,6 +270,10 @@ struct log_sender *log_sender_new(sd_event *loop, struct spool *spool,
 	sender->spool = spool;
 	sender->send = send;
 	sender->arg = arg;
+	sender->soon =
+		deferral_new(loop, false, log_sender_run_soon, sender, err);
+	if (!sender->soon)
+		return NULL;
 	if (loop_timer(loop, &sender->poll, LOG_SENDER_POLL_MS, log_sender_poll,
 		       sender, err) < 0)
 		return NULL;
@@ -255,6 +289,7 @@ void log_sender_free(struct log_sender *sender)
 	while ((stream = TAILQ_FIRST(&sender->streams)))
 		log_sender_remove(stream);
 	loop_source_free(&sender->timer);
+	deferral_free(sender->soon);
 	loop_source_free(&sender->poll);
 	sd_event_unref(sender->loop);
 	free(sender->frame);

@@ -72,6 +72,11 @@ void log_sender_bound(struct log_sender_stream *stream, uint64_t kept);
 void log_sender_ack(struct log_sender *sender,
 		    const struct message_log_ack *ack);
 
+/* Something was written that may wait. If the next check is due soon, it is
+ * done now instead, so that the loop need not wake up for it.
+ */
+void log_sender_join(struct log_sender *sender);
+
 /* Something may have been written: check within LOG_SENDER_DELAY_MS. */
 void log_sender_wake(struct log_sender *sender);
 

@@ -73,17 +73,18 @@ struct monitor {
 static void stream_write(struct monitor_stream *stream,
 			 const struct buffer *text)
 {
-	struct stat before = { 0 };
+	struct stat after;
 	ssize_t n;
 
-	if (!stream->begun || fstat(stream->fd, &before) < 0)
+	if (!stream->begun)
 		return;
 	n = write(stream->fd, text->data, text->size);
 	if (n == (ssize_t)text->size) {
 		stream->full = false;
 		return;
 	}
-	if (n > 0 && ftruncate(stream->fd, before.st_size) < 0)
+	if (n > 0 && (fstat(stream->fd, &after) < 0 ||
+		      ftruncate(stream->fd, after.st_size - n) < 0))
 		log_debug("samples: %s", strerror(errno));
 	if (!stream->full)
 		log_warning("samples of rank=%u are not kept: %s", stream->rank,
@@ -245,6 +246,15 @@ static void monitor_put_devices(struct monitor_stream *stream, int64_t time_ms,
 	stream->row_missing = missing > 0;
 }
 
+/* The rows of this interval are written. */
+static void monitor_tell(const struct monitor *monitor)
+{
+	const struct monitor_config *config = monitor->config;
+
+	if (config->wrote)
+		config->wrote(config->arg);
+}
+
 /* A tool that takes longer than the interval runs less often. */
 static void state_interval(struct monitor *monitor, uint32_t took_ms)
 {
@@ -284,6 +294,7 @@ static void monitor_take_devices(struct monitor *monitor,
 	state_readings(monitor, rows);
 	TAILQ_FOREACH(stream, &monitor->streams, next)
 		monitor_put_devices(stream, time_ms, rows);
+	monitor_tell(monitor);
 	samples_clear(&monitor->last);
 	monitor->last = *samples;
 	*samples = (struct samples){ 0 };
@@ -314,6 +325,8 @@ static void merge_files(struct monitor *monitor, struct samples *samples)
 	samples_clear(&monitor->files_last);
 }
 
+static void monitor_join(struct monitor *monitor);
+
 static int devices_read(void *arg, const struct subprocess_output *output,
 			int64_t at_ms, struct error *err)
 {
@@ -325,6 +338,7 @@ static int devices_read(void *arg, const struct subprocess_output *output,
 		return -1;
 	state_interval(monitor, output->took_ms);
 	merge_files(monitor, &samples);
+	monitor_join(monitor);
 	monitor_take_devices(monitor, &samples, at_ms);
 	return 0;
 }
@@ -421,6 +435,8 @@ static void monitor_take_host(struct monitor *monitor, int64_t now_ms)
 	if (sample_format_put_host(&text, stream_time(monitor, now_ms), &sample,
 				   NULL) == 0)
 		monitor_write_all(monitor, &text);
+	if (!monitor_tool(monitor))
+		monitor_tell(monitor);
 	monitor->host_last = sample;
 	monitor->host_last_ms = now_ms;
 }
@@ -514,17 +530,22 @@ static void monitor_run_tools(struct monitor *monitor)
 	}
 }
 
-static int tick(sd_event_source *source, uint64_t usec, void *arg)
+static void monitor_turn(struct monitor *monitor, int64_t now_ms)
 {
-	struct monitor *monitor = arg;
-	int64_t now_ms = clock_mono_ms(), interval_ms;
-
 	look_at_clock(monitor);
 	begin_streams(monitor);
 	monitor_take_host(monitor, now_ms);
 	monitor_read_kernel(monitor);
 	monitor_read_files(monitor, now_ms);
 	monitor_run_tools(monitor);
+}
+
+static int tick(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct monitor *monitor = arg;
+	int64_t now_ms = clock_mono_ms(), interval_ms;
+
+	monitor_turn(monitor, now_ms);
 	/* On a grid, so that the mean interval is the configured one. */
 	interval_ms = TAILQ_EMPTY(&monitor->streams)
 			      ? MONITOR_WATCH_INTERVAL_MS
@@ -536,6 +557,24 @@ static int tick(sd_event_source *source, uint64_t usec, void *arg)
 		   (uint64_t)(monitor->due_ms - now_ms), tick, monitor, NULL);
 	monitor_rest(monitor);
 	return 0;
+}
+
+/* A tool that loops wakes the loop once an interval: what is due at about that
+ * time is done then, too, and the timer comes later if it fails to.
+ */
+static void monitor_join(struct monitor *monitor)
+{
+	int64_t interval_ms = monitor->config->interval_ms;
+	int64_t now_ms = clock_mono_ms();
+
+	if (!monitor_get_rules(monitor)->loop ||
+	    TAILQ_EMPTY(&monitor->streams) ||
+	    4 * (now_ms - monitor->host_last_ms) < 3 * interval_ms)
+		return;
+	monitor_turn(monitor, now_ms);
+	monitor->due_ms = now_ms + interval_ms + interval_ms / 4;
+	loop_timer(monitor->loop, &monitor->timer,
+		   (uint64_t)(monitor->due_ms - now_ms), tick, monitor, NULL);
 }
 
 /* Beginning and ending. */

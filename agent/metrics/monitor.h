@@ -42,6 +42,8 @@ struct monitor_config {
 	const struct devices *(*devices)(void *arg);
 	/* wire_client_clock(); NULL: only the local clock. */
 	bool (*clock)(void *arg, struct exchange *best);
+	/* The rows of an interval are in the streams. NULL: nobody cares. */
+	void (*wrote)(void *arg);
 	void *arg;
 };
 

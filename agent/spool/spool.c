@@ -566,8 +566,6 @@ static void measure_folder(int parent, const char *name, unsigned int depth,
 	while (usage->names <= names_max && (entry = readdir(dir))) {
 		if (!strcmp(entry->d_name, ".") ||
 		    !strcmp(entry->d_name, "..") ||
-		    (!depth &&
-		     !strcmp(entry->d_name, folder_names[SPOOL_WORK])) ||
 		    fstatat(dirfd(dir), entry->d_name, &st,
 			    AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
@@ -590,8 +588,8 @@ void spool_measure(struct spool *spool, const struct task_id *id,
 	char name[PATH_MAX];
 
 	memset(usage, 0, sizeof(*usage));
-	task_path(id, "", name);
-	measure_folder(spool->fd, name, 0, names_max, usage);
+	path_in(id, SPOOL_OUT, "", name);
+	measure_folder(spool->fd, name, 1, names_max, usage);
 }
 
 /* Of a folder of the trash: a child process would cost more. */

@@ -179,10 +179,9 @@ int spool_open_stream(struct spool *spool, const struct task_id *id,
 int spool_append_stream(struct spool *spool, const struct task_id *id,
 			const char *stream, struct error *err);
 
-/* Count the files below the folder, except those of work/, and the disk space
- * that they take. Counting
- * ends at names_max + 1 names, or SPOOL_DEPTH_MAX folders deep, which is
- * reported as too many names. Files that cannot be read do not count.
+/* Count the files below out/, and the disk space that they take. Counting ends
+ * at names_max + 1 names, or SPOOL_DEPTH_MAX folders deep, which is reported as
+ * too many names. Files that cannot be read do not count.
  */
 #define SPOOL_DEPTH_MAX 16
 struct spool_usage {

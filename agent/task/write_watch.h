@@ -28,7 +28,7 @@
 #define WRITE_NAMES_MAX 2048 /* regatta-init makes 64 logs and 128 copies */
 
 /* Allowed beside the kept output: what is written before regatta-init cuts a
- * log to its limit, and what the agent writes.
+ * log to its limit.
  */
 #define WRITE_SLACK_BYTES (UINT64_C(256) << 20)
 

@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define FRAMES 4096
 #define STREAMS 8
@@ -592,6 +593,31 @@ static void polled(void)
 	bed_free(bed);
 }
 
+/* Who writes at regular times needs no timer. */
+static void joined(void)
+{
+	struct bed *bed = bed_new();
+	size_t before;
+
+	log_sender_session(bed->sender, 1000);
+	add(bed, 0, true);
+	all_looked_at(bed);
+	log_sender_set_poll(bed->sender, 400);
+	before = bed->count;
+	write_to(0, 10);
+	log_sender_join(bed->sender);
+	is_int((long long)(bed->count - before), 1,
+	       "who joins has its bytes sent at once");
+	write_to(0, 20);
+	log_sender_join(bed->sender);
+	is_int((long long)(bed->count - before), 1,
+	       "but not again before the next check is due");
+	usleep(320000);
+	log_sender_join(bed->sender);
+	is_int((long long)(bed->count - before), 2, "then it does");
+	bed_free(bed);
+}
+
 static void removed(void)
 {
 	struct bed *bed = bed_new();
@@ -633,6 +659,7 @@ int main(void)
 	turns();
 	not_now();
 	polled();
+	joined();
 	removed();
 	is_int(file_remove_tree(AT_FDCWD, folder, NULL), 0,
 	       "the folder of the test is removed");
