@@ -209,12 +209,26 @@ static double summary_rate(const struct result_input *input)
 	return NAN;
 }
 
+/* Are the step times those of a progress bar, under a rate that the log gives
+ * for the whole run? The program knows better what a step was.
+ */
+static bool summary_is_surer(const struct result_input *input)
+{
+	bool by_bar = false;
+
+	for (size_t i = 0; i < input->record_count; i++)
+		by_bar |= input->records[i].by_bar;
+	return by_bar && summary_rate(input) > 0;
+}
+
 /* The rate from the best source there is. */
 static void find_rates(const struct result_input *input,
 		       struct statistics *figures)
 {
 	const struct measure_spec *measure = input->measure;
-	double step = figures->iteration.n ? figures->iteration.median : NAN;
+	double step = figures->iteration.n && !summary_is_surer(input)
+			      ? figures->iteration.median
+			      : NAN;
 	double samples = figures->samples.n ? figures->samples.median : NAN;
 
 	figures->samples_per_second =

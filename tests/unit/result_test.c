@@ -628,6 +628,30 @@ static void test_scope(void)
 	cJSON_Delete(result);
 }
 
+/* The times of a bar, and the rate of the whole run. */
+static void test_bar_times(void)
+{
+	const struct record summary = { .tokens_per_second = 512,
+					.has = 1u << RECORD_TOKENS_PER_SECOND };
+	struct run run;
+	cJSON *result;
+
+	run_init(&run);
+	run.input.summary = &summary;
+	result = result_tree(&run.input);
+	is(cJSON_GetStringValue(at(result, "source")), "iteration",
+	   "a step time of the program comes before the rate of the run");
+	cJSON_Delete(result);
+	for (size_t i = 0; i < 20; i++)
+		run.records[i].by_bar = true;
+	result = result_tree(&run.input);
+	is(cJSON_GetStringValue(at(result, "source")), "summary",
+	   "that of a bar behind it");
+	number(result, "tokens_per_second", 512, "which is taken");
+	number(result, "iteration_ms.median", 100, "the time stays");
+	cJSON_Delete(result);
+}
+
 static void complete(struct run *run, size_t records, uint64_t total,
 		     const char *want, const char *told, const char *what)
 {
@@ -778,6 +802,7 @@ int main(void)
 	test_memory();
 	test_usage();
 	test_scope();
+	test_bar_times();
 	test_complete();
 	test_inputs();
 	test_no_memory();
