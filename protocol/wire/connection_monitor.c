@@ -1,5 +1,5 @@
-/* connection_monitor.c - reports connections to a ZeroMQ socket that end
- * without a message.
+/* connection_monitor.c - reports connections to a ZeroMQ socket: each that
+ * comes or ends, and those that end without a message.
  */
 #include "protocol/wire/connection_monitor.h"
 #include "protocol/base/loop.h"
@@ -30,8 +30,7 @@ struct connection_monitor {
 	size_t count;
 	size_t left;      /* of these, how many to look at */
 	size_t explained; /* of these, how many to say nothing about */
-	connection_monitor_came_fn *came;
-	connection_monitor_left_fn *fn;
+	struct connection_monitor_handler handler;
 	void *arg;
 };
 
@@ -65,8 +64,9 @@ static void visitor_report(struct connection_monitor *monitor,
 	if (monitor->explained)
 		monitor->explained--;
 	else
-		monitor->fn(monitor->arg, visitor->address[0] ? visitor->address
-							      : "somebody");
+		monitor->handler.left(monitor->arg, visitor->address[0]
+							    ? visitor->address
+							    : "somebody");
 }
 
 static int report_all(sd_event_source *source, uint64_t usec, void *arg)
@@ -85,7 +85,7 @@ static void visitor_came(struct connection_monitor *monitor, int fd)
 	struct sockaddr_storage there = { 0 };
 	socklen_t size = sizeof(there);
 
-	monitor->came(monitor->arg, fd);
+	monitor->handler.came(monitor->arg, fd);
 	if (!visitor)
 		return;
 	if (visitor->left)
@@ -105,6 +105,7 @@ static void went(struct connection_monitor *monitor, int fd)
 {
 	struct visitor *visitor = visitor_at(monitor, fd);
 
+	monitor->handler.ended(monitor->arg);
 	if (!visitor || visitor->heard || visitor->left)
 		return;
 	visitor->left = true;
@@ -143,9 +144,8 @@ void connection_monitor_explained(struct connection_monitor *monitor)
 
 struct connection_monitor *
 connection_monitor_new(sd_event *loop, void *zmq, void *socket,
-		       connection_monitor_came_fn *came_fn,
-		       connection_monitor_left_fn *left, void *arg,
-		       struct error *err)
+		       const struct connection_monitor_handler *handler,
+		       void *arg, struct error *err)
 {
 	owned(connection_monitor_free) struct connection_monitor *monitor =
 		calloc(1, sizeof(*monitor));
@@ -154,8 +154,7 @@ connection_monitor_new(sd_event *loop, void *zmq, void *socket,
 		return error_null(error_nomem(err, "socket monitor"));
 	monitor->loop = sd_event_ref(loop);
 	monitor->socket = socket;
-	monitor->came = came_fn;
-	monitor->fn = left;
+	monitor->handler = *handler;
 	monitor->arg = arg;
 	monitor->monitor =
 		socket_monitor_new(zmq, socket,

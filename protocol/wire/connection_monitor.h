@@ -1,5 +1,5 @@
-/* connection_monitor.h - reports connections to a ZeroMQ socket that end
- * without a message.
+/* connection_monitor.h - reports connections to a ZeroMQ socket: each that
+ * comes or ends, and those that end without a message.
  *
  * libzmq does not report connections that the socket does not expect: another
  * protocol, a failed handshake, a port scan. Its monitor only reports that a
@@ -19,8 +19,11 @@
  */
 typedef void connection_monitor_left_fn(void *arg, const char *address);
 
-/* A connection was accepted. */
-typedef void connection_monitor_came_fn(void *arg, int fd);
+struct connection_monitor_handler {
+	void (*came)(void *arg, int fd); /* a connection was accepted */
+	void (*ended)(void *arg);        /* one of them is about to close */
+	connection_monitor_left_fn *left;
+};
 
 /* zmq: the context of socket; both are borrowed. Free the
  * monitor first.
@@ -28,9 +31,8 @@ typedef void connection_monitor_came_fn(void *arg, int fd);
 struct connection_monitor;
 struct connection_monitor *
 connection_monitor_new(sd_event *loop, void *zmq, void *socket,
-		       connection_monitor_came_fn *came,
-		       connection_monitor_left_fn *left, void *arg,
-		       struct error *err);
+		       const struct connection_monitor_handler *handler,
+		       void *arg, struct error *err);
 void connection_monitor_free(struct connection_monitor *monitor);
 OWNED_POINTER(struct connection_monitor, connection_monitor_free)
 

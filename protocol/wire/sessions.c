@@ -210,6 +210,8 @@ void unsent_free(struct unsent *unsent)
 }
 
 #define SWEEP_MS 1000  /* how often silent peers are looked for, at most */
+#define LOOKS 3        /* at all connections, after one closed */
+#define SWEEPS_BLIND 9 /* between two looks: libzmq may not tell of all */
 #define HANG_UP_MS 100 /* for the last words to a peer that is dropped */
 /* Refusals that are reported at once, and in a second; others are counted, and
  * told once a minute at most.
@@ -231,6 +233,8 @@ struct sessions {
 	struct peer_list lost;   /* to be ended by the present sweep */
 	struct peer_list ended;  /* to be disconnected, in order of their end */
 	sd_event_source *sweep, *hang_up;
+	unsigned int looks; /* at all connections, by the next sweeps */
+	unsigned int blind; /* sweeps since the last one */
 	uint32_t heartbeat_ms;
 	bool paused;
 	uint64_t changes; /* of the keyring, when peers were last held to it */
@@ -626,19 +630,46 @@ static uint32_t sweep_interval(const struct sessions *sessions)
 						 : SWEEP_MS;
 }
 
+void sessions_look(struct sessions *sessions)
+{
+	sessions->looks = LOOKS;
+}
+
+/* Is it time to ask the kernel about each connection? */
+static bool sweep_looks(struct sessions *sessions)
+{
+	if (!sessions->looks && sessions->blind++ < SWEEPS_BLIND)
+		return false;
+	sessions->looks -= sessions->looks > 0;
+	sessions->blind = 0;
+	return true;
+}
+
+/* A session ends at the second look after its connection, so that its last
+ * messages are read.
+ */
+static bool is_lost(struct wire_peer *peer)
+{
+	bool was_closed = peer->closed;
+
+	peer->closed = !is_connected(peer);
+	if (peer->closed && !was_closed)
+		sessions_look(peer->sessions);
+	return was_closed && peer->closed;
+}
+
 static void sessions_sweep(struct sessions *sessions, int64_t now)
 {
 	struct wire_peer *peer, *next;
+	bool looks = sweep_looks(sessions);
 
+	if (looks)
+		budgets_sweep(sessions->budgets, now);
 	for (peer = TAILQ_FIRST(&sessions->active); peer; peer = next) {
 		int64_t limit = now - 3 * (int64_t)peer->heartbeat_ms;
-		bool was_closed = peer->closed;
 
 		next = TAILQ_NEXT(peer, next);
-		peer->closed = !is_connected(peer);
-		/* A session ends at the second sweep after its connection,
-		 * so that its last messages are read. */
-		if ((was_closed && peer->closed) ||
+		if ((looks && is_lost(peer)) ||
 		    (peer->heard_ms < limit && sessions->resumed_ms < limit))
 			move_peer(peer, &sessions->lost);
 	}
@@ -662,7 +693,6 @@ static int sweep_run(sd_event_source *source, uint64_t usec, void *arg)
 		sessions->resumed_ms = now;
 	sessions->swept_ms = now;
 	report_rest(sessions, now);
-	budgets_sweep(sessions->budgets, now);
 	if (!sessions->paused) {
 		sessions_recheck(sessions);
 		sessions_sweep(sessions, now);

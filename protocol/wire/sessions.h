@@ -143,6 +143,9 @@ void sessions_cut(struct wire_peer *peer, const char *why);
 void sessions_report(struct sessions *sessions, bool known, const char *who,
 		     const char *why);
 
+/* A connection is about to close: the next sweeps look at all of them. */
+void sessions_look(struct sessions *sessions);
+
 struct budgets *sessions_budgets(const struct sessions *sessions);
 
 /* See wire.h. */

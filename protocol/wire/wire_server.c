@@ -353,6 +353,13 @@ static void wire_server_came(void *arg, int fd)
 	unread_came(server->unread, fd);
 }
 
+static void wire_server_ended(void *arg)
+{
+	struct wire_server *server = arg;
+
+	sessions_look(server->sessions);
+}
+
 static void left(void *arg, const char *address)
 {
 	struct wire_server *server = arg;
@@ -362,6 +369,12 @@ static void left(void *arg, const char *address)
 			"or one "
 			"with another controller's key");
 }
+
+static const struct connection_monitor_handler monitor_handler = {
+	.came = wire_server_came,
+	.ended = wire_server_ended,
+	.left = left,
+};
 
 /* Making and unmaking. */
 
@@ -402,10 +415,9 @@ static int server_open(struct wire_server *server, const struct key *key,
 	server->router = zmq_socket(server->zmq, ZMQ_ROUTER);
 	if (!server->router || router_options(server, key))
 		return error_errno(err, "ZeroMQ");
-	server->monitor =
-		connection_monitor_new(server->loop, server->zmq,
-				       server->router, wire_server_came, left,
-				       server, err);
+	server->monitor = connection_monitor_new(server->loop, server->zmq,
+						 server->router,
+						 &monitor_handler, server, err);
 	server->unread =
 		unread_new(server->loop, wire_server_cut_peer, server, err);
 	if (!server->monitor || !server->unread)
