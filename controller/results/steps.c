@@ -136,6 +136,8 @@ static int merge_fields(struct record *to, const struct record *from,
 			continue;
 		if (number)
 			*record_number(to, name) = *number;
+		if (name == RECORD_ITERATION_MS)
+			to->by_bar = from->by_bar;
 	}
 	mask &= from->has;
 	if (mask & 1u << RECORD_STEP)
@@ -286,6 +288,7 @@ static void put_bar_time(struct steps *steps, struct record *record)
 	if (!(ms > 0))
 		return;
 	record_put(record, RECORD_ITERATION_MS, ms);
+	record_put(&steps->latest, RECORD_ITERATION_MS, ms);
 	record->by_bar = true;
 }
 
@@ -432,14 +435,18 @@ static int take_run_metric(struct steps *steps, const struct captured *captured)
 	return failed ? -1 : 0;
 }
 
-/* The latest holds known fields only: its metrics are never asked for. */
+/* The latest holds known fields only: its metrics are never asked for. The pace
+ * of a bar is not borne out yet.
+ */
 static void take_latest(struct steps *steps, const struct captured *captured)
 {
 	for (size_t i = 0; i < captured->count; i++) {
 		const struct captured_value *value = &captured->values[i];
 
 		if (value->kind != CAPTURED_TEXT &&
-		    value->field < RECORD_FIELDS)
+		    value->field < RECORD_FIELDS &&
+		    !(captured->rule->progress &&
+		      value->field == RECORD_ITERATION_MS))
 			record_put(&steps->latest,
 				   (enum record_field)value->field,
 				   value->number);

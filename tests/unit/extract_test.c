@@ -397,6 +397,17 @@ static void test_steps(void)
 /* Losses without a time, beside bars that have one. */
 static void test_bars(void)
 {
+	static const char resumed[] =
+		BAR("501", "900", "00:30",
+		    "16.7it/s") "loss 9\n" BAR("502", "900", "00:31",
+					       "15.0it/s") "loss 3\n";
+	static const char usual[] =
+		BAR("10", "90", "00:20",
+		    "2.0s/it") "loss 3\n" BAR("20", "90", "00:40",
+					      "2.0s/it") "loss 2\n";
+	struct extract *one, *other;
+	const struct record *records;
+	size_t count;
 	struct extract_rules *rules =
 		rules_of("rules:\n"
 			 "- match: '\\| (?<step>\\d+)/(?<steps>\\d+) "
@@ -438,6 +449,20 @@ static void test_bars(void)
 		  "20it/s") "loss 3\n" BAR("20", "90", "00:02",
 					   "20it/s") "loss 2\n",
 	      "10,loss=3 20,loss=2", "nor within a few seconds");
+	one = read_text(rules, resumed, sizeof(resumed) - 1, 99);
+	ok(!record_has(extract_latest(one), RECORD_ITERATION_MS),
+	   "such a pace is not displayed either");
+	extract_free(one);
+	one = extract_new(rules, NULL);
+	other = read_text(rules, usual, sizeof(usual) - 1, 99);
+	ok(extract_latest(other)->iteration_ms == 2000,
+	   "one that is borne out is");
+	extract_merge(one, other, NULL);
+	records = extract_records(one, &count);
+	ok(count == 2 && records[1].by_bar,
+	   "a time of another rank is still that of a bar");
+	extract_free(other);
+	extract_free(one);
 	extract_rules_free(rules);
 }
 
