@@ -368,6 +368,10 @@ static const struct {
 	{ "bars that go on behind their total", "Epoch 1: 50%|##  | 1/2 [00:05<00:05,  5.0s/it, loss=4]\rEpoch 1: 100%|####| 2/2 [00:06<00:00,  3.0s/it, loss=3]\rEpoch 1: 3it [00:09,  3.0s/it, loss=3]\n"
 	  "Epoch 2: 50%|##  | 1/2 [00:05<00:05,  5.0s/it, loss=4]\rEpoch 2: 100%|####| 2/2 [00:06<00:00,  3.0s/it, loss=3]\rEpoch 2: 3it [00:09,  3.0s/it, loss=2.5]\n",
 	  6, 6, { 2.5, 3000, NONE, NONE, NONE, NONE } },
+	{ "a total that was rounded down", "----\nepoch 1/2\n1/2, train_loss: 4\n2/2, train_loss: 3\n3/2, train_loss: 3\nepoch 1 average loss: 3.5\n----\nepoch 2/2\n1/2, train_loss: 2.75\n2/2, train_loss: 2.5\n",
+	  5, 5, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "the same from within an epoch on", "2/2, train_loss: 3\n3/2, train_loss: 3\nepoch 1 average loss: 3.5\n----\nepoch 2/2\n1/2, train_loss: 2.75\n2/2, train_loss: 2.5\n",
+	  4, 5, { 2.5, NONE, NONE, NONE, NONE, NONE } },
 	{ "a setting that is the number of epochs", "epochs: 90\n 50%|##  | 1/2 [00:05<00:05,  5.0s/it, loss=4]\r100%|####| 2/2 [00:06<00:00,  3.0s/it, loss=2.5]\n",
 	  2, 2, { 2.5, 3000, NONE, NONE, NONE, NONE } },
 	/* Names and numbers. */

@@ -82,13 +82,15 @@ static uint64_t step_without_epoch(struct epoch_steps *epochs,
 				   const struct line_pick *step)
 {
 	uint64_t number = (uint64_t)step->number;
-	bool falls = number < epochs->last;
+	bool falls = number < epochs->last ||
+		     (epochs->whole && number == epochs->last);
 
 	epochs->from_zero |= number == 0;
 	if (falls && isfinite(step->total) &&
 	    (epochs->ended || step->role != ROLE_STEP) &&
 	    (double)epochs->last >= NEARLY * step->total) {
-		epochs->base += (uint64_t)step->total;
+		epochs->base +=
+			(uint64_t)fmax(step->total, (double)epochs->last);
 	} else if (falls && !isfinite(step->total) &&
 		   (epochs->ended || step->role == ROLE_BATCH)) {
 		epochs->base += epochs->last + epochs->from_zero;
@@ -96,7 +98,7 @@ static uint64_t step_without_epoch(struct epoch_steps *epochs,
 	} else if (falls && epochs->base) {
 		epochs->base = 0; /* a restart */
 	}
-	epochs->ended = false;
+	epochs->ended = epochs->whole = false;
 	epochs->last = number;
 	return epochs->base + number;
 }

@@ -416,7 +416,8 @@ static void put_unnamed(struct line_reading *line,
 			const struct notation_item *item)
 {
 	double number = item->number;
-	bool ratio = isfinite(item->total) && item->number <= item->total;
+	/* A total that was rounded down is passed by one. */
+	bool ratio = isfinite(item->total) && item->number <= item->total + 1;
 
 	if (item->bar) {
 		line->bar = true;

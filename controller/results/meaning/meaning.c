@@ -541,7 +541,7 @@ static void end_record(void *arg)
 		meaning->rc = deliver_record(meaning, STEPS_NAMED,
 					     meaning->below_step);
 		/* The same step again is of the next epoch. */
-		meaning->found.epochs.last += meaning->below_whole;
+		meaning->found.epochs.whole = meaning->below_whole;
 		meaning->below_whole = false;
 		return;
 	}
