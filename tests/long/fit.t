@@ -104,6 +104,8 @@ class cuda:
     device_count = staticmethod(lambda: 2)
     synchronize = set_device = staticmethod(lambda _: None)
 END
+must python_modules "$BED/torch" "import pickle"
+cp "$ROOT/tests/lab/recorder.py" "$BED/torch/"
 dk "$(cluster_engines)" import -c "ENV PYTHONPATH=/" - test/torch:1 >/dev/null \
 	< <(tar -C "$BED/torch" --owner=0 --group=0 -c .)
 run timeout 400 regatta validate quick --again 1s --nodes n1,n2,n3,n9,n10 --format json
@@ -135,13 +137,18 @@ run timeout 100 regatta validate pairs
 like "$err" "nodes of (red and blue|blue and red) do not make pairs" \
 	"nodes of two vendors are not paired"
 
-# A gang, whose node n2 works while the others wait.
+# A gang, whose node n2 works while the others wait, and whose rank 2 calls last.
 sed -e 's/^sweep: .*/sweep: gang/' -e 's/^nodes: .*/nodes: [n1, n2, n4]/' \
-	-e 's/"15", "300".*/"100000", "300"]/' "$BED/set.yaml" >"$BED/gang.yaml"
+	-e 's/^image: .*/image: test\/torch:1/' -e '$a processes: 1' \
+	-e 's/^command: .*/command: [python3, \/recorder.py, goes]/' "$BED/set.yaml" >"$BED/gang.yaml"
 must submit "$BED/gang.yaml"
 ok 'wait_for "[[ \$(cli jobs --sweep $SWEEP) == *waits\ for\ n2\ \(20\ %\ slower\)* ]]" 60' \
 	"while a gang runs, the list says whom it waits for"
 ok 'wait_for "[[ \$(job_get $JOB .progress.straggler.who) == n2 ]]" 20' "and so does the job"
+last='n4: rank 2 was the last to enter [0-9]+ of [0-9]+ collectives, [34][0-9] ms after the others'
+ok 'wait_for "[[ \$(job_get $JOB .progress.found) =~ ^\$last ]]" 60' \
+	"its ranks are asked then, once: the one that calls last is told"
+like "$(cli jobs --sweep "$SWEEP")" "waits for n2 .*, $last" "also in the list"
 run cli cancel job "$JOB"
 must wait_job "$JOB" cancelled 60
 like "$(cli show job "$JOB")" \

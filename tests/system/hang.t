@@ -123,37 +123,7 @@ time.sleep(1000 if rank == "2" else 3) # till the files were seen
 print("Watchdog caught collective operation timeout: a sum", flush=True)
 os.abort()
 END
-# PyTorch's part of a process that goes on: its pipe, looked at once a second, and the
-# dump that it writes then. Rank 2 does not come to call 41, or comes late to all.
-cat >"$image/recorder.py" <<'END'
-import os, pickle, sys, time
-rank, stands, calls = int(os.environ["RANK"]), sys.argv[1] == "stands", []
-name = os.environ["TORCH_NCCL_DEBUG_INFO_PIPE_FILE"] + str(rank) + ".pipe"
-os.mkfifo(name)
-pipe = os.open(name, os.O_RDONLY | os.O_NONBLOCK)
-looked, step = time.time(), 0
-while True:
-    if not stands or step < 41 - (rank == 2):
-        step += 1
-        if not stands: # all at the same tenth of a second
-            time.sleep(0.1 - time.time() % 0.1 + (0.04 if rank == 2 else 0))
-        calls = calls[-1999:] + [{"process_group": ("0", "default_pg"),
-            "collective_seq_id": step if stands else int(time.time() * 10),
-            "profiling_name": "nccl:all_reduce", "is_p2p": False,
-            "time_created_ns": time.time_ns(),
-            "state": "started" if step == 41 and stands else "completed"}]
-        if step % 10 == 1 and rank == 0:
-            print("step %d/1000 loss 2.5" % step, flush=True)
-    else:
-        time.sleep(0.1)
-    if time.time() - looked > 1:
-        looked = time.time()
-        if os.read(pipe, 1):
-            with open(os.environ["TORCH_NCCL_DEBUG_INFO_TEMP_FILE"] + str(rank),
-                    "wb") as file:
-                pickle.dump({"version": "2.9", "entries": calls, "pg_config":
-                    {"0": {"name": "0", "ranks": "[0, 1, 2, 3]"}}}, file, 2)
-END
+cp "$ROOT/tests/lab/recorder.py" "$image/"
 must python_modules "$image" "import pickle"
 tar -C "$image" --owner=0 --group=0 -c . >"$BED/image.tar"
 for engine in $(cluster_engines); do
@@ -200,7 +170,7 @@ nodes: 2
 processes: 2
 hang: 40s
 retries: 0
-log: {rules: [{match: 'step (?<step>\d+)/(?<steps>\d+) loss (?<loss>\S+)'}]}
+log: {rules: [{match: 'step (?<step>\d+)/(?<steps>\d+) \| loss (?<loss>\S+)'}]}
 command: [python3, /recorder.py, stands]
 END
 sed -e 's/^sweep: .*/sweep: late/' -e 's/stands/goes/' -e 's/^hang: .*/hang: off/' \
