@@ -34,6 +34,7 @@ struct image_view {
 	bool interrupted;
 	bool lost; /* the connection was lost meanwhile */
 	struct client *client;
+	bool lent; /* the client, which had a session; set by the owner */
 	struct interrupts interrupts;
 	sd_event_source *timer;
 	struct strings named;       /* nodes of --nodes; empty: all */
@@ -109,6 +110,8 @@ int image_view_end(struct image_view *view,
 /* Is it the image of this name, NAME[:TAG] or NAME@DIGEST? */
 bool image_info_is(const struct image_info *image, const char *name);
 
-/* Ask the nodes with these names for their images (NULL: all nodes). */
+/* Ask the nodes with these names for their images (NULL: all nodes). The view
+ * is empty, but for a client that is lent.
+ */
 int images_ask(struct image_view *view, struct cli *cli, const char *nodes,
 	       struct answer *answer, struct error *err);

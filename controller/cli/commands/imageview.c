@@ -26,7 +26,10 @@ void image_view_clear(struct image_view *view)
 	strings_clear(&view->nodes);
 	loop_source_free(&view->timer);
 	interrupts_clear(&view->interrupts);
-	client_free(view->client);
+	if (view->lent)
+		client_set_notice(view->client, NULL, NULL);
+	else
+		client_free(view->client);
 	image_view_hide(view);
 }
 

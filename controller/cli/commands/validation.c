@@ -671,7 +671,8 @@ static int ask_images(struct validation *of, struct image_view *view,
 
 static int measure_devices(struct validation *of, struct error *err)
 {
-	owned(image_view_clear) struct image_view view = { 0 };
+	owned(image_view_clear) struct image_view view = { .client = of->client,
+							   .lent = true };
 	owned(answer_clear) struct answer answer = { 0 };
 	owned(strings_clear) struct strings names = { 0 };
 	struct error why = { 0 };
