@@ -52,7 +52,7 @@ static void epochs_next(struct epoch_steps *epochs,
 	uint64_t number = (uint64_t)step->number;
 	double grown = epoch - epochs->now;
 
-	if (number <= epochs->last)
+	if (grown > 0 && number <= epochs->last)
 		epochs->restarts = true;
 	if (epochs->restarts && grown > 0) {
 		double length = (double)(epochs->last + epochs->from_zero);

@@ -389,6 +389,17 @@ static void expect_below(struct meaning *meaning, uint64_t step, bool loss)
 	meaning->below_other = meaning->below_whole = false;
 }
 
+/* Another line may name the same epoch, without their number. */
+static void take_epoch(struct line_pick *epoch, const struct line_pick *named)
+{
+	double total = isfinite(named->total) || !epoch->has ? named->total
+							     : epoch->total;
+
+	*epoch = *named;
+	epoch->total = total;
+	epoch->text_size = 0;
+}
+
 /* Does the line have nothing but a step, or an epoch? */
 static void keep_context(struct meaning *meaning)
 {
@@ -428,8 +439,7 @@ static void keep_context(struct meaning *meaning)
 			meaning->summed_up = line->picks[LINE_EPOCH].number;
 			return;
 		}
-		meaning->epoch = line->picks[LINE_EPOCH];
-		meaning->epoch.text_size = 0;
+		take_epoch(&meaning->epoch, &line->picks[LINE_EPOCH]);
 	}
 }
 
