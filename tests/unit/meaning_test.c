@@ -60,6 +60,8 @@ static const struct {
 	  2, 660, { 2.25, 2940, NONE, NONE, NONE, NONE } },
 	{ "steps over all epochs, of a run that begins again", "Epoch 7, Step 500: Loss=2.5\nEpoch 14, Step 1000: Loss=2.25\nEpoch 7, Step 500: Loss=2.6\nEpoch 14, Step 1000: Loss=2.3\n",
 	  2, 1000, { 2.3, NONE, NONE, NONE, NONE, NONE } },
+	{ "an evaluation with steps of its own", "Epoch 1/2\nstep 10/30 - loss: 2.5\nstep 30/30 - loss: 2.25\nEval begin...\nstep 10/20 - loss: 9.5\nstep 20/20 - loss: 9.25\nEval samples: 640\nEpoch 2/2\nstep 10/30 - loss: 2.0\nstep 30/30 - loss: 1.75\nEval begin...\nstep 20/20 - loss: 9.0\n",
+	  4, 60, { 1.75, NONE, NONE, NONE, NONE, NONE } },
 	{ "a sentence", "after 8 updates the mean cross entropy is 2.5; 1.5 s per update\n",
 	  1, 8, { 2.5, NONE, NONE, NONE, NONE, NONE } },
 	{ "rounds", "I0101 10:00:00 pears.cc:3] round=4 mean_loss=0.5 qps=7\n",

@@ -36,8 +36,10 @@ struct meaning {
 	struct line_pick epoch; /* that a line of its own names */
 	double summed_up;       /* the last one of such a line behind it */
 	bool headed; /* what follows stands below the title of an evaluation */
-	unsigned members; /* lines that may follow of an open dict; 0: none */
-	unsigned box;     /* the same of a box of names and values */
+	bool aside;  /* behind "Eval begin..." */
+	double step_total; /* of the training's last step; 0: unknown */
+	unsigned members;  /* lines that may follow of an open dict; 0: none */
+	unsigned box;      /* the same of a box of names and values */
 	char box_first[TABLE_NAME_MAX]; /* the name of its first row */
 	struct line_pick box_step;      /* of the first one with a step */
 	bool box_ended;                 /* by the line before */
@@ -440,6 +442,7 @@ static void keep_context(struct meaning *meaning)
 			return;
 		}
 		take_epoch(&meaning->epoch, &line->picks[LINE_EPOCH]);
+		meaning->aside = false;
 	}
 }
 
@@ -525,6 +528,23 @@ static void begin_part(struct meaning *meaning)
 		meaning->below_other = false;
 }
 
+/* Does it belong to an evaluation that began above? Its steps have another
+ * total than those of the training.
+ */
+static bool line_is_aside(struct meaning *meaning)
+{
+	const struct line_pick *own = &meaning->line.picks[LINE_STEP];
+
+	if (!own->has || !isfinite(own->total))
+		return false;
+	if (meaning->aside && meaning->step_total > 0 &&
+	    own->total != meaning->step_total)
+		return true;
+	meaning->aside = false;
+	meaning->step_total = own->total;
+	return false;
+}
+
 /* The line, or a part of it with a bar of its own, is complete. */
 static void end_record(void *arg)
 {
@@ -559,6 +579,8 @@ static void end_record(void *arg)
 		keep_context(meaning);
 		return;
 	}
+	if (line_is_aside(meaning))
+		return;
 	if (!line_names_step(line) && !line->picks[LINE_EPOCH].has &&
 	    meaning->epoch.has)
 		line->picks[LINE_EPOCH] = meaning->epoch;
@@ -708,14 +730,14 @@ static bool read_box(struct meaning *meaning, const char *text, size_t size)
 	return border;
 }
 
-/* "Eval metrics: {", "***** Eval results *****" */
+/* "Eval metrics: {", "***** Eval results *****", "Eval begin..." */
 static bool line_is_title(struct meaning *meaning, const char *text,
 			  size_t size)
 {
 	struct quantity quantity;
 
 	if (meaning->line.numbers || !size || size > NOTATION_GAP_MAX ||
-	    !strchr(":{*", text[size - 1]))
+	    !strchr(":{*.", text[size - 1]))
 		return false;
 	quantity = notation_quantity(&meaning->notation, text, size);
 	return quantity.other || quantity.section;
@@ -736,6 +758,8 @@ int meaning_read(struct meaning *meaning, struct fields *names,
 		 const char *text, size_t size, double stamp, int64_t rank,
 		 bool bare, rules_fn *fn, void *arg)
 {
+	bool title;
+
 	meaning->names = names;
 	meaning->fn = fn;
 	meaning->arg = arg;
@@ -753,7 +777,9 @@ int meaning_read(struct meaning *meaning, struct fields *names,
 	    !read_member(meaning, text, size) &&
 	    read_line(meaning, text, size)) {
 		end_record(meaning);
-		meaning->headed = line_is_title(meaning, text, size);
+		title = line_is_title(meaning, text, size);
+		meaning->headed = title && text[size - 1] != '.';
+		meaning->aside |= title;
 	}
 	/* What it gave to a box or an object that goes on. */
 	if (meaning->box || meaning->members)
