@@ -19,7 +19,7 @@ must cluster_up 2 hosts
 # ---- the image -----------------------------------------------------------
 
 image=$BED/image
-must python_copy "$image" /usr/bin/{tee,cat,chmod,sleep}
+must python_copy "$image" /usr/bin/{tee,cat,chmod,sleep,cp,grep,ls,mktemp,paste,sed,tail,wc}
 ln -s bash "$image/bin/sh"
 # Telling: SEEN and a line of JSON, in one write: two may tell at once.
 cat >"$image/usr/bin/seen.py" <<'END'
@@ -193,7 +193,9 @@ cat >"$tree/base/benchmarks/computation-FP32/main.py" <<'END'
 import os, sys
 sys.path.insert(0, "/usr/bin")
 import seen
-print("[FlagPerf Result]Rank %s's computation-FP32=19.5TFLOPS" % os.environ["RANK"])
+# In one write: ranks share the output.
+sys.stdout.write("[FlagPerf Result]Rank %s's computation-FP32=19.5TFLOPS\n"
+                 % os.environ["RANK"])
 END
 cat >"$tree/base/toolkits/memory/cpu/A100/main.sh" <<'END'
 echo "in ${PWD##*/toolkits} as $NODERANK"
@@ -527,6 +529,36 @@ must submit "$BED/no.yaml"
 must wait_sweep "$SWEEP" 60
 like "$(job_get "$JOB" '"\(.failure) \(.text)"')" 'preflight .*/no' \
 	"a tree that is not on the node is a failure of preflight"
+
+# The base suite as a validation: node by node, in a copy of the workspace.
+for case in computation-{FP32,TF32,FP16,BF16} main_memory-bandwidth \
+	interconnect-{h2d,P2P_intraserver,MPI_intraserver}; do
+	mkdir -p "$tree/base/benchmarks/$case/cpu/"{X,Y}
+	printf 'M: 64\nITERS: 5000' >"$tree/base/benchmarks/$case/case_config.yaml"
+	echo 'DIST_BACKEND: "gloo"' >"$tree/base/benchmarks/$case/cpu/X/case_config.yaml"
+	printf 'ITERS: 400' >"$tree/base/benchmarks/$case/cpu/Y/case_config.yaml"
+	cat >"$tree/base/benchmarks/$case/main.py" <<-END
+		import os, sys
+		with open("case_config.yaml") as all, open("cpu/Y/case_config.yaml") as own:
+		    last = (all.read() + "\\n" + own.read()).split()[-1]
+		if not os.path.isdir("../drivers"):
+		    sys.exit("not in a copy")
+		sys.stdout.write("[FlagPerf Result]Rank %s's $case=%sTFLOPS\\n"
+		                 % (os.environ["RANK"], last))
+	END
+done
+mkdir -p "$tree/base/benchmarks/drivers"
+run on_switch regatta validate flagperf --set workspace="$tree" --set image=test/python:1 \
+	--set env.CHIP=Y --again 1s --format json
+is "$rc" 0 "validate flagperf measures the nodes by the base suite"
+is "$(jq -c '[.units[] | select(.name == "n2") | .checks[] |
+	select(.test == "computation-FP32") | [.value, .median, .peers]]' <<<"$out")" \
+	'[[8,8,2]]' "with a fiftieth of the chip's iterations, and compares their rates"
+run on_switch regatta validate flagperf --set workspace="$tree" --set image=test/python:1 \
+	--set 'matrix.case=[interconnect-h2d]' --again 1s --format json
+is "$(jq -r '[.units[] | select(.name == "n1") | .checks[].text] | first' <<<"$out")" \
+	'run failed: exit: n1: task 0 exited with code 1: error: for vendor cpu and CHIP "" interconnect-h2d of FlagPerf has 2 of cpu/X/ cpu/Y/; expected one: --set env.CHIP=NAME' \
+	"which of several chips is asked"
 
 ok 'wait_for cluster_clean 30' "nothing is left on the nodes"
 done_testing

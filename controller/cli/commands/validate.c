@@ -183,7 +183,7 @@ static const struct option_rule rules[] = {
 const struct command command_validate = {
 	.name = "validate",
 	.args = "[quick|pairs|soak|devices|soak-devices] | "
-		"[vendor|tools|network|full|SET]",
+		"[vendor|tools|network|flagperf|full|SET]",
 	.max_args = 1,
 	.connects = true,
 	.rules = rules,
@@ -192,7 +192,8 @@ const struct command command_validate = {
 	.help =
 		"quick measures all nodes side by side, pairs each node with "
 		  "others in at most five rounds, soak at full power, devices "
-		  "and soak-devices each accelerator, tools and network use well-kept tools, full "
+		  "and soak-devices each accelerator, tools and network use well-kept tools, "
+		  "flagperf the base suite of a checkout of FlagPerf, full "
 		  "all pairs, too. SET is a sweep file with nodes: each or pairs. "
 		  "The exit status is 1 if a node, device or link is bad.",
 	.example = "regatta validate quick --drain",

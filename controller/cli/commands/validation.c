@@ -470,9 +470,8 @@ static int set_find(struct validation *of, const char *word, struct error *err)
 		return error_set(err, ENOENT,
 				 "'%.80s' is not valid here; expected quick, "
 				 "pairs, soak, devices, soak-devices, vendor, "
-				 "tools, network, full, or the file of a set "
-				 "(no "
-				 "%.100s)",
+				 "tools, network, flagperf, full, or the file "
+				 "of a set (no %.100s)",
 				 word, of->file);
 	return 0;
 }
