@@ -24,13 +24,18 @@ static const struct {
 	[HOST_DISK_WRITE_MIB_S] = { "regatta_host_disk_write_bytes_per_second",
 		"Bytes written to whole disks.", MIB },
 	[HOST_NET_IN_MIB_S] = { "regatta_host_network_in_bytes_per_second",
-		"Bytes received by physical interfaces.", MIB },
+		"Bytes received by physical interfaces and RDMA.", MIB },
 	[HOST_NET_OUT_MIB_S] = { "regatta_host_network_out_bytes_per_second",
-		"Bytes sent by physical interfaces.", MIB },
+		"Bytes sent by physical interfaces and RDMA.", MIB },
 	[HOST_CPU_POWER_W] = { "regatta_host_cpu_power_watts",
 		"Power of the processors (RAPL packages).", 1 },
 	[HOST_POWER_W] = { "regatta_host_power_watts",
 		"Power of the whole machine, from IPMI.", 1 },
+	[HOST_NET_ERRORS] = { "regatta_host_network_errors",
+		"Errors of interfaces and RDMA ports since the machine was started.",
+		1 },
+	[HOST_NET_RETRANSMITS] = { "regatta_host_network_rdma_retransmits",
+		"Packets that RDMA sent again since the machine was started.", 1 },
 };
 /* clang-format on */
 

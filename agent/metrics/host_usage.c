@@ -14,6 +14,8 @@
 #define TEXT_MAX (1 << 20)
 #define SECTOR 512 /* of diskstats, whatever the disk has */
 #define MIB (1 << 20)
+#define IPOIB 32        /* ARPHRD_INFINIBAND: its bytes are those of a port */
+#define ERRORS_MS 10000 /* asking for them costs a command of the firmware */
 
 /* Counters that only grow. */
 enum counter {
@@ -24,8 +26,34 @@ enum counter {
 	NET_IN,
 	NET_OUT,
 	ENERGY, /* in microjoules, over all wraps */
+	NET_ERRORS,
+	NET_RETRANSMITS,
 	COUNTERS
 };
+
+/* What the files of a port count. A port of RoCE has those of its driver: mlx5,
+ * bnxt_re, efa.
+ */
+static const struct {
+	const char *name;
+	enum counter counter;
+	double unit;
+} port_files[] = {
+	{ "counters/port_rcv_data", NET_IN, 4 },
+	{ "counters/port_xmit_data", NET_OUT, 4 },
+	{ "counters/symbol_error", NET_ERRORS, 1 },
+	{ "counters/link_error_recovery", NET_ERRORS, 1 },
+	{ "counters/link_downed", NET_ERRORS, 1 },
+	{ "counters/port_rcv_errors", NET_ERRORS, 1 },
+	{ "counters/local_link_integrity_errors", NET_ERRORS, 1 },
+	{ "counters/excessive_buffer_overrun_errors", NET_ERRORS, 1 },
+	{ "hw_counters/local_ack_timeout_err", NET_RETRANSMITS, 1 },
+	{ "hw_counters/packet_seq_err", NET_RETRANSMITS, 1 },
+	{ "hw_counters/to_retransmits", NET_RETRANSMITS, 1 },
+	{ "hw_counters/seq_err_naks_rcvd", NET_RETRANSMITS, 1 },
+	{ "hw_counters/retrans_pkts", NET_RETRANSMITS, 1 },
+};
+#define PORT_FILES (sizeof(port_files) / sizeof(port_files[0]))
 
 struct counters {
 	double value[COUNTERS];
@@ -43,8 +71,11 @@ struct host_usage {
 	const char *sys; /* borrowed, in host_usage_new() */
 	int stat, diskstats, dev, meminfo;
 	struct strings disks, interfaces;
-	int ports[NAMES_MAX][2]; /* of InfiniBand: received, sent */
+	int ports[NAMES_MAX][PORT_FILES]; /* of InfiniBand and RoCE */
 	size_t ports_count;
+	bool has_retransmits;
+	double port_errors, port_retransmits; /* when they were last read */
+	int64_t errors_ms;                    /* then; 0: never */
 	struct domain domains[NAMES_MAX];
 	size_t domains_count;
 	struct buffer text; /* of the file that is read */
@@ -106,30 +137,34 @@ static bool add_disk(void *arg, const char *name)
 static bool add_interface(void *arg, const char *name)
 {
 	struct host_usage *host = arg;
+	double type;
 
-	if (sysfs_there(host->sys, "class/net/%s/device", name))
+	if (sysfs_there(host->sys, "class/net/%s/device", name) &&
+	    (!sysfs_number(&type, host->sys, "class/net/%s/type", name) ||
+	     (int)type != IPOIB))
 		strings_add(&host->interfaces, name, NULL);
 	return true;
 }
 
-static bool add_fabric(void *arg, const char *name)
+static bool add_ports(void *arg, const char *name)
 {
 	struct host_usage *host = arg;
-	owned(buffer_clear) struct buffer text = BUFFER_INIT(64);
 
 	for (int port = 1; port <= 2; port++) {
+		int *files = host->ports[host->ports_count];
+
 		if (host->ports_count == NAMES_MAX ||
-		    !sysfs_text(&text, host->sys,
-				"class/infiniband/%s/ports/%d/link_layer", name,
-				port) ||
-		    strcmp(text.data, "InfiniBand") != 0)
+		    !sysfs_there(host->sys, "class/infiniband/%s/ports/%d",
+				 name, port))
 			continue;
-		for (int way = 0; way < 2; way++)
-			host->ports[host->ports_count][way] = host_usage_open(
-				host->sys,
-				"class/infiniband/%s/ports/%d/counters/"
-				"port_%s_data",
-				name, port, way ? "xmit" : "rcv");
+		for (size_t i = 0; i < PORT_FILES; i++) {
+			files[i] = host_usage_open(
+				host->sys, "class/infiniband/%s/ports/%d/%s",
+				name, port, port_files[i].name);
+			host->has_retransmits |=
+				files[i] >= 0 &&
+				port_files[i].counter == NET_RETRANSMITS;
+		}
 		host->ports_count++;
 	}
 	return true;
@@ -169,7 +204,7 @@ struct host_usage *host_usage_new(const char *sys, const char *proc,
 	buffer_init(&host->text, TEXT_MAX);
 	sysfs_each(sys, "block", 4096, add_disk, host);
 	sysfs_each(sys, "class/net", 4096, add_interface, host);
-	sysfs_each(sys, "class/infiniband", NAMES_MAX, add_fabric, host);
+	sysfs_each(sys, "class/infiniband", NAMES_MAX, add_ports, host);
 	sysfs_each(sys, "class/powercap", 4096, add_domain, host);
 	return take(host);
 }
@@ -186,10 +221,8 @@ void host_usage_free(struct host_usage *host)
 		return;
 	strings_clear(&host->disks);
 	strings_clear(&host->interfaces);
-	for (size_t i = 0; i < host->ports_count; i++) {
-		host_usage_close(host->ports[i][0]);
-		host_usage_close(host->ports[i][1]);
-	}
+	for (size_t i = 0; i < host->ports_count * PORT_FILES; i++)
+		host_usage_close(host->ports[0][i]);
 	for (size_t i = 0; i < host->domains_count; i++)
 		host_usage_close(host->domains[i].energy);
 	host_usage_close(host->stat);
@@ -266,38 +299,64 @@ static void count_disks(struct host_usage *host, struct counters *now)
 	}
 }
 
-static void count_networks(struct host_usage *host, struct counters *now)
+/* What a line of net/dev says of an interface: bytes, packets and errors that
+ * were received, five more, and the same that were sent.
+ */
+static void count_interface(struct host_usage *host, char *line,
+			    struct counters *now)
 {
-	double data;
+	double values[11];
+	char *colon;
 
+	line += strspn(line, " ");
+	colon = strchr(line, ':');
+	if (!colon ||
+	    !host_usage_has_name(&host->interfaces, line,
+				 (size_t)(colon - line)) ||
+	    numbers(colon + 1, values, 11) < 11)
+		return;
+	now->value[NET_IN] += values[0];
+	now->value[NET_OUT] += values[8];
+	now->value[NET_ERRORS] += values[2] + values[10];
+}
+
+/* Add up what all ports count of one thing. */
+static double ports_sum(struct host_usage *host, enum counter counter)
+{
+	double sum = 0, value;
+
+	for (size_t i = 0; i < host->ports_count * PORT_FILES; i++) {
+		size_t file = i % PORT_FILES;
+
+		if (port_files[file].counter == counter &&
+		    host_usage_read_number(&host->text, host->ports[0][i],
+					   &value))
+			sum += value * port_files[file].unit;
+	}
+	return sum;
+}
+
+static void count_networks(struct host_usage *host, int64_t now_ms,
+			   struct counters *now)
+{
 	if (!host->interfaces.count && !host->ports_count)
 		return;
-	now->has |= 1U << NET_IN | 1U << NET_OUT;
+	now->has |= 1U << NET_IN | 1U << NET_OUT | 1U << NET_ERRORS;
 	if (!host_usage_read(&host->text, host->dev))
 		buffer_clear(&host->text);
-	for (char *line = host->text.data; line; line = strchr(line, '\n')) {
-		double values[9];
-		char *colon;
-
-		line += *line == '\n';
-		line += strspn(line, " ");
-		colon = strchr(line, ':');
-		if (!colon ||
-		    !host_usage_has_name(&host->interfaces, line,
-					 (size_t)(colon - line)) ||
-		    numbers(colon + 1, values, 9) < 9)
-			continue;
-		now->value[NET_IN] += values[0];
-		now->value[NET_OUT] += values[8];
+	for (char *line = host->text.data; line; line = strchr(line, '\n'))
+		count_interface(host, line += *line == '\n', now);
+	now->value[NET_IN] += ports_sum(host, NET_IN);
+	now->value[NET_OUT] += ports_sum(host, NET_OUT);
+	if (!host->errors_ms || now_ms - host->errors_ms >= ERRORS_MS) {
+		host->port_errors = ports_sum(host, NET_ERRORS);
+		host->port_retransmits = ports_sum(host, NET_RETRANSMITS);
+		host->errors_ms = now_ms;
 	}
-	for (size_t i = 0; i < host->ports_count; i++) {
-		if (host_usage_read_number(&host->text, host->ports[i][0],
-					   &data))
-			now->value[NET_IN] += data * 4;
-		if (host_usage_read_number(&host->text, host->ports[i][1],
-					   &data))
-			now->value[NET_OUT] += data * 4;
-	}
+	now->value[NET_ERRORS] += host->port_errors;
+	now->value[NET_RETRANSMITS] = host->port_retransmits;
+	if (host->has_retransmits)
+		now->has |= 1U << NET_RETRANSMITS;
 }
 
 /* The counter of each domain wraps by itself, so their steps are added up. */
@@ -387,9 +446,13 @@ void host_usage_take(struct host_usage *host, int64_t now_ms,
 	*sample = (struct host_usage_sample){ 0 };
 	host_usage_count_cpu(host, &now);
 	count_disks(host, &now);
-	count_networks(host, &now);
+	count_networks(host, now_ms, &now);
 	count_energy(host, &now);
 	take_memory(host, sample);
+	if (now.has & 1U << NET_ERRORS)
+		set(sample, HOST_NET_ERRORS, now.value[NET_ERRORS]);
+	if (now.has & 1U << NET_RETRANSMITS)
+		set(sample, HOST_NET_RETRANSMITS, now.value[NET_RETRANSMITS]);
 	if (host->last_ms && now_ms > host->last_ms)
 		take_rates(&host->last, &now,
 			   (double)(now_ms - host->last_ms) / 1000, sample);

@@ -1,10 +1,17 @@
 /* host_usage.h - the load of the host: processors, memory, disks, network,
  * power.
  *
- * Rates are over the time between two calls. Sources: proc(5) (stat, meminfo,
- * diskstats, net/dev), Linux Documentation/power/powercap (RAPL: energy_uj,
- * which root can read), Documentation/ABI/stable/sysfs-class-infiniband
- * (port_rcv_data counts in units of four bytes).
+ * Rates are over the time between two calls. The bytes of the network are those
+ * of physical interfaces and, which these do not count, of RDMA: ports of
+ * InfiniBand and RoCE. Errors are those of interfaces and ports since the
+ * machine was started, and packets that RDMA sent again because they were lost;
+ * what ports tell of them is read every ten seconds.
+ *
+ * Sources: proc(5) (stat, meminfo, diskstats, net/dev), Linux
+ * Documentation/power/powercap (RAPL: energy_uj, which root can read),
+ * Documentation/ABI/stable/sysfs-class-infiniband (port_rcv_data counts in
+ * units of four bytes; errors), hw_counters of
+ * drivers/infiniband/hw/{mlx5,bnxt_re,efa}.
  */
 #pragma once
 

@@ -230,6 +230,15 @@ static const struct {
 		{ "{a}: the clock of device {0} was {1.0} % below the other "
 		  "devices",
 		  "{a}：设备 {0} 的频率比其他设备低 {1.0} %" } },
+	[REMARK_NET_ERRORS] = {
+		"net-errors",
+		{ "{a}: {0} errors of its network during the job",
+		  "{a}：作业期间网络有 {0} 个错误" } },
+	[REMARK_NET_RETRANSMITS] = {
+		"net-retransmits",
+		{ "{a}: {0} packets of RDMA were lost and sent again during the "
+		  "job",
+		  "{a}：作业期间有 {0} 个 RDMA 数据包丢失并重传" } },
 	[REMARK_SLOWER] = {
 		"slower",
 		{ "{a} was at least {0.0} % slower than its {1} peers "
@@ -245,8 +254,7 @@ static const struct {
 		  "时，其功耗高 {2.0} %" } },
 	[REMARK_MORE_ALIKE] = {
 		"more-alike",
-		{ "the same is so of {0} more devices",
-		  "另有 {0} 个设备也是如此" } },
+		{ "the same is so of {0} more", "另有 {0} 个也是如此" } },
 	[REMARK_FEW_POWER_SAMPLES] = {
 		"few-power-samples",
 		{ "the power of a device is the mean of {0} samples, fewer "

@@ -64,10 +64,12 @@ enum remark_code {
 	REMARK_LINK_ERRORS,
 	REMARK_REMAP_PENDING,
 	REMARK_CLOCK_BELOW,
+	REMARK_NET_ERRORS,      /* errors; node, as the next ones */
+	REMARK_NET_RETRANSMITS, /* packets */
 	/* Percent, peers, percent of power, percent of time; who. */
 	REMARK_SLOWER,
 	REMARK_SLOWER_AT_TIMES,
-	REMARK_MORE_ALIKE,        /* devices */
+	REMARK_MORE_ALIKE,        /* devices or nodes */
 	REMARK_FEW_POWER_SAMPLES, /* samples, least that is enough */
 	REMARK_MONITOR,           /* node, text */
 	/* Of nodes: their values. */

@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOLD 3               /* devices that are named one by one */
+#define TOLD 3               /* devices or nodes that are named one by one */
 #define THROTTLED_PCT 1      /* of the steady state, from which it is told */
 #define CLOCK_BELOW_PCT 5    /* below the median of the other devices */
 #define POWER_SAMPLES_MIN 60 /* for the mean of a power */
+#define RETRANSMITS_MIN 1000 /* a lossy network loses a few in any job */
 
 static const char *node_or_mark(const char *node)
 {
@@ -149,6 +150,28 @@ static int remark_clocks(const struct usage_summary *usage, struct result *to,
 	return remark_more(told, to, err);
 }
 
+static int remark_network(const struct usage_summary *usage,
+			  enum remark_code code, size_t offset, double least,
+			  struct result *to, struct error *err)
+{
+	size_t told = 0;
+
+	for (size_t i = 0; i < usage->hosts_count; i++) {
+		const char *host = (const char *)&usage->hosts[i];
+		double value = *(const double *)(const void *)(host + offset);
+		struct remark_said said = {
+			.code = code,
+			.numbers = { value },
+			.words = { node_or_mark(usage->hosts[i].node) },
+		};
+
+		if (value >= least && told++ < TOLD &&
+		    remark_add(&to->flags, &to->flags_count, &said, err) < 0)
+			return -1;
+	}
+	return remark_more(told, to, err);
+}
+
 static int remark_straggler(const struct usage_summary *usage,
 			    struct result *to, struct error *err)
 {
@@ -201,6 +224,12 @@ int usage_remarks(const struct usage_summary *usage, struct result *to,
 		if (remark_devices(usage, i, to, err) < 0)
 			return -1;
 	if (remark_clocks(usage, to, err) < 0 ||
+	    remark_network(usage, REMARK_NET_ERRORS,
+			   offsetof(struct host_usage, net_errors), 1, to,
+			   err) < 0 ||
+	    remark_network(usage, REMARK_NET_RETRANSMITS,
+			   offsetof(struct host_usage, net_retransmits),
+			   RETRANSMITS_MIN, to, err) < 0 ||
 	    remark_straggler(usage, to, err) < 0 ||
 	    remark_power(usage, to, err) < 0)
 		return -1;

@@ -15,15 +15,14 @@ enum sum {
 	STEADY    /* the mean over the steady state */
 };
 
-#define SUM(as, m)                                                             \
-	{                                                                      \
-		as, offsetof(struct device_usage, m)                           \
-	}
-/* clang-format off */
-static const struct {
+struct summing {
 	enum sum as;
-	size_t offset;
-} device_sums[READINGS][2] = {
+	size_t offset; /* in device_usage, or host_usage */
+};
+
+/* clang-format off */
+#define SUM(as, m) { as, offsetof(struct device_usage, m) }
+static const struct summing device_sums[READINGS][2] = {
 	[READING_TEMP_C] = { SUM(MEAN_MAX, temp_c) },
 	[READING_POWER_W] = { SUM(MEAN_MAX, power_w) },
 	[READING_POWER_CAP_W] = { SUM(MEAN_MAX, power_cap_w) },
@@ -44,18 +43,21 @@ static const struct {
 	[READING_PCIE_WIDTH] = { SUM(LAST, pcie_width) },
 	[READING_LINK_ERRORS] = { SUM(GROWN, link_errors) },
 };
-/* clang-format on */
 
-static const size_t host_readings[HOST_READINGS] = {
-	[HOST_CPU_PCT] = offsetof(struct host_usage, cpu_pct),
-	[HOST_MEM_USED_MIB] = offsetof(struct host_usage, mem_used_mib),
-	[HOST_DISK_READ_MIB_S] = offsetof(struct host_usage, disk_read_mib_s),
-	[HOST_DISK_WRITE_MIB_S] = offsetof(struct host_usage, disk_write_mib_s),
-	[HOST_NET_IN_MIB_S] = offsetof(struct host_usage, net_in_mib_s),
-	[HOST_NET_OUT_MIB_S] = offsetof(struct host_usage, net_out_mib_s),
-	[HOST_CPU_POWER_W] = offsetof(struct host_usage, cpu_power_w),
-	[HOST_POWER_W] = offsetof(struct host_usage, power_w),
+#define HOST_SUM(as, m) { as, offsetof(struct host_usage, m) }
+static const struct summing host_sums[HOST_READINGS] = {
+	[HOST_CPU_PCT] = HOST_SUM(MEAN_MAX, cpu_pct),
+	[HOST_MEM_USED_MIB] = HOST_SUM(MEAN_MAX, mem_used_mib),
+	[HOST_DISK_READ_MIB_S] = HOST_SUM(MEAN_MAX, disk_read_mib_s),
+	[HOST_DISK_WRITE_MIB_S] = HOST_SUM(MEAN_MAX, disk_write_mib_s),
+	[HOST_NET_IN_MIB_S] = HOST_SUM(MEAN_MAX, net_in_mib_s),
+	[HOST_NET_OUT_MIB_S] = HOST_SUM(MEAN_MAX, net_out_mib_s),
+	[HOST_CPU_POWER_W] = HOST_SUM(MEAN_MAX, cpu_power_w),
+	[HOST_POWER_W] = HOST_SUM(MEAN_MAX, power_w),
+	[HOST_NET_ERRORS] = HOST_SUM(GROWN, net_errors),
+	[HOST_NET_RETRANSMITS] = HOST_SUM(GROWN, net_retransmits),
 };
+/* clang-format on */
 
 static double known(bool is_known, double value)
 {
@@ -97,33 +99,42 @@ static double grown(const struct figure *figure)
 	return known(figure->count, by > 0 ? by : 0);
 }
 
+/* Set a member of a struct; steady: the mean over the steady state. */
+static int summing_put(const struct summing *summing, void *to,
+		       const struct figure *figure, double steady,
+		       struct error *err)
+{
+	double *number = (double *)(void *)((char *)to + summing->offset);
+
+	switch (summing->as) {
+	case MEAN_MAX:
+		return figure_put(to, summing->offset, figure, err);
+	case LAST:
+		*number = known(figure->count, figure->last);
+		break;
+	case GROWN:
+		*number = grown(figure);
+		break;
+	case STEADY:
+		*number = steady;
+		break;
+	case NOTHING:
+		break;
+	}
+	return 0;
+}
+
 static int device_put_readings(const struct usage_device *device,
 			       const struct usage_span *steady,
 			       struct device_usage *to, struct error *err)
 {
 	for (int i = 0; i < READINGS * 2; i++) {
 		enum reading reading = (enum reading)(i / 2);
-		size_t offset = device_sums[reading][i % 2].offset;
-		const struct figure *figure = &device->figures[reading];
-		double *number = (double *)(void *)((char *)to + offset);
 
-		switch (device_sums[reading][i % 2].as) {
-		case MEAN_MAX:
-			if (figure_put(to, offset, figure, err) < 0)
-				return -1;
-			break;
-		case LAST:
-			*number = known(figure->count, figure->last);
-			break;
-		case GROWN:
-			*number = grown(figure);
-			break;
-		case STEADY:
-			*number = steady_mean(device, reading, steady);
-			break;
-		case NOTHING:
-			break;
-		}
+		if (summing_put(&device_sums[reading][i % 2], to,
+				&device->figures[reading],
+				steady_mean(device, reading, steady), err) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -168,7 +179,8 @@ static int host_sum_up(const struct usage *usage, struct host_usage *to,
 	to->offset_ms = known(head->clock, (double)head->offset_ms);
 	to->round_trip_ms = known(head->clock, (double)head->round_trip_ms);
 	for (int i = 0; i < HOST_READINGS; i++)
-		if (figure_put(to, host_readings[i], &usage->host[i], err) < 0)
+		if (summing_put(&host_sums[i], to, &usage->host[i], (double)NAN,
+				err) < 0)
 			return -1;
 	return string_set(&to->node, head->node, err) < 0 ||
 			       string_set(&to->tool, head->tool, err) < 0

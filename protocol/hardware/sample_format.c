@@ -44,6 +44,8 @@ static const char *const host_names[HOST_READINGS] = {
 	[HOST_NET_OUT_MIB_S] = "net_out_mib_s",
 	[HOST_CPU_POWER_W] = "cpu_power_w",
 	[HOST_POWER_W] = "power_w",
+	[HOST_NET_ERRORS] = "net_errors",
+	[HOST_NET_RETRANSMITS] = "net_retransmits",
 };
 /* clang-format on */
 

@@ -43,10 +43,12 @@ enum host_reading {
 	HOST_MEM_USED_MIB,
 	HOST_DISK_READ_MIB_S, /* of whole disks */
 	HOST_DISK_WRITE_MIB_S,
-	HOST_NET_IN_MIB_S, /* of physical interfaces */
+	HOST_NET_IN_MIB_S, /* of physical interfaces and RDMA */
 	HOST_NET_OUT_MIB_S,
 	HOST_CPU_POWER_W, /* RAPL packages */
 	HOST_POWER_W,     /* of the whole machine, by its IPMI */
+	HOST_NET_ERRORS,  /* since the machine was started, as the next ones */
+	HOST_NET_RETRANSMITS, /* packets that RDMA sent again */
 	HOST_READINGS
 };
 

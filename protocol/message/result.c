@@ -87,7 +87,9 @@ static const struct schema host_usage_schema = SCHEMA(host_usage,
 	FIELD_MAYBE(host_usage, net_in_mib_s, mean_max_schema),
 	FIELD_MAYBE(host_usage, net_out_mib_s, mean_max_schema),
 	FIELD_MAYBE(host_usage, cpu_power_w, mean_max_schema),
-	FIELD_MAYBE(host_usage, power_w, mean_max_schema));
+	FIELD_MAYBE(host_usage, power_w, mean_max_schema),
+	FIELD_FIGURE(host_usage, net_errors),
+	FIELD_FIGURE(host_usage, net_retransmits));
 
 const struct schema straggler_schema = SCHEMA(straggler,
 	FIELD(straggler, who),

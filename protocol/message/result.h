@@ -84,6 +84,7 @@ struct host_usage {
 	struct mean_max *cpu_pct, *mem_used_mib, *disk_read_mib_s,
 		*disk_write_mib_s, *net_in_mib_s, *net_out_mib_s, *cpu_power_w,
 		*power_w;
+	double net_errors, net_retransmits; /* in the job */
 };
 
 /* Which node or device of a gang the others waited for

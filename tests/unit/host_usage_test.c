@@ -53,6 +53,15 @@ static void first_second(void)
 	    "1000\n");
 	put("sys/class/infiniband/mlx5_0/ports/1/counters/port_xmit_data",
 	    "0\n");
+	put("sys/class/infiniband/mlx5_0/ports/1/counters/symbol_error", "7\n");
+	put("sys/class/infiniband/mlx5_0/ports/1/counters/link_downed", "1\n");
+	put("sys/class/infiniband/mlx5_1/ports/1/link_layer", "Ethernet\n");
+	put("sys/class/infiniband/mlx5_1/ports/1/counters/port_xmit_data",
+	    "0\n");
+	put("sys/class/infiniband/mlx5_1/ports/1/hw_counters/packet_seq_err",
+	    "10\n");
+	put("sys/class/net/ib0/device/vendor", "x");
+	put("sys/class/net/ib0/type", "32\n");
 	put("sys/class/powercap/intel-rapl:0/max_energy_range_uj", "1000000\n");
 	put("sys/class/powercap/intel-rapl:0/energy_uj", "900000\n");
 	put("sys/class/powercap/intel-rapl:0:0/max_energy_range_uj", "7\n");
@@ -62,7 +71,8 @@ static void first_second(void)
 	put("proc/diskstats", "   8   0 sda 1 0 2048 0 1 0 4096 0 0 0 0\n"
 			      " 253   0 dm-0 1 0 9999 0 1 0 9999 0 0 0 0\n");
 	put("proc/net/dev", "Inter-| Receive\n face |bytes\n"
-			    "  eth0: 1048576 1 0 0 0 0 0 0 2097152 1 0 0\n"
+			    "  eth0: 1048576 1 1 0 0 0 0 0 2097152 1 2 0\n"
+			    "   ib0: 500 1 90 0 0 0 0 0 500 1 90 0\n"
 			    "docker0:5 1 0 0 0 0 0 0 5 1 0 0\n");
 }
 
@@ -71,10 +81,16 @@ static void next_seconds(void)
 	put("proc/stat", "cpu  150 0 150 850 150 0 0 0 0 0\n");
 	put("proc/diskstats", "   8   0 sda 1 0 6144 0 1 0 4096 0 0 0 0\n"
 			      " 253   0 dm-0 1 0 99999 0 1 0 99999 0 0 0 0\n");
-	put("proc/net/dev", "  eth0:5242880 1 0 0 0 0 0 0 2097152 1 0 0\n"
+	put("proc/net/dev", "  eth0:5242880 1 1 0 0 0 0 0 2097152 1 3 0\n"
+			    "   ib0: 99999995 1 90 0 0 0 0 0 500 1 90 0\n"
 			    "docker0: 99999995 1 0 0 0 0 0 0 5 1 0 0\n");
 	put("sys/class/infiniband/mlx5_0/ports/1/counters/port_rcv_data",
 	    "1049576\n");
+	put("sys/class/infiniband/mlx5_1/ports/1/counters/port_xmit_data",
+	    "524288\n");
+	put("sys/class/infiniband/mlx5_0/ports/1/counters/symbol_error", "9\n");
+	put("sys/class/infiniband/mlx5_1/ports/1/hw_counters/packet_seq_err",
+	    "5010\n");
 	put("sys/class/powercap/intel-rapl:0/energy_uj", "100000\n");
 }
 
@@ -87,7 +103,10 @@ static void rates(void)
 	host = host_usage_new(sys, proc, NULL);
 	host_usage_take(host, 5000, &sample);
 	ok(near(&sample, HOST_MEM_USED_MIB, 3), "memory is known at once");
-	ok(sample.has == 1U << HOST_MEM_USED_MIB, "rates need a second look");
+	ok(near(&sample, HOST_NET_ERRORS, 3 + 8) &&
+		   near(&sample, HOST_NET_RETRANSMITS, 10),
+	   "and what went wrong since the machine was started");
+	ok(!(sample.has & 1U << HOST_NET_IN_MIB_S), "rates need a second look");
 	next_seconds();
 	host_usage_take(host, 7000, &sample);
 	ok(near(&sample, HOST_CPU_PCT, 100.0 / 3),
@@ -96,8 +115,12 @@ static void rates(void)
 		   near(&sample, HOST_DISK_WRITE_MIB_S, 0),
 	   "disks count, what lies on them does not");
 	ok(near(&sample, HOST_NET_IN_MIB_S, 2 + 2) &&
-		   near(&sample, HOST_NET_OUT_MIB_S, 0),
-	   "physical interfaces and InfiniBand count, bridges do not");
+		   near(&sample, HOST_NET_OUT_MIB_S, 1),
+	   "physical interfaces, InfiniBand and RoCE count, bridges and IPoIB "
+	   "do not");
+	ok(near(&sample, HOST_NET_ERRORS, 4 + 8) &&
+		   near(&sample, HOST_NET_RETRANSMITS, 10),
+	   "ports are asked for errors every ten seconds, interfaces always");
 	ok(near(&sample, HOST_CPU_POWER_W, 0.1),
 	   "power is right when the energy counter wraps, of packages only");
 	ok(!(sample.has & 1U << HOST_POWER_W), "no IPMI: not here");
@@ -109,6 +132,10 @@ static void rates(void)
 		   !(sample.has & 1U << HOST_CPU_PCT) &&
 		   !(sample.has & 1U << HOST_MEM_USED_MIB),
 	   "what went backwards or cannot be read is absent, never 0");
+	host_usage_take(host, 15000, &sample);
+	ok(near(&sample, HOST_NET_ERRORS, 4 + 10) &&
+		   near(&sample, HOST_NET_RETRANSMITS, 5010),
+	   "after that they are asked");
 }
 
 static void real(void)

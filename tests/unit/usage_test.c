@@ -100,6 +100,16 @@ static cJSON *remarks_of(const struct usage_summary *summary)
 	return list;
 }
 
+static bool has_text(const cJSON *list, const char *text)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach(item, list)
+		if (!strcmp(cJSON_GetStringValue(item), text))
+			return true;
+	return false;
+}
+
 static void figures(void)
 {
 	owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 20);
@@ -252,6 +262,47 @@ static void hosts(void)
 	usage_free((struct usage *)usage);
 }
 
+/* What two nodes say of their networks in a job of two samples. */
+static void networks(void)
+{
+	const struct usage *streams[2];
+	struct usage_summary sums;
+	cJSON *list;
+
+	for (int i = 0; i < 2; i++) {
+		owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 20);
+		struct host_usage_sample host = {
+			.has = 1U << HOST_NET_ERRORS |
+			       1U << HOST_NET_RETRANSMITS
+		};
+
+		put_head(&text, i ? "n2" : "n1", (uint32_t)i, 0);
+		host.value[HOST_NET_ERRORS] = 500;
+		host.value[HOST_NET_RETRANSMITS] = 7000;
+		sample_format_put_host(&text, 1000, &host, NULL);
+		host.value[HOST_NET_ERRORS] = i ? 502 : 500;
+		host.value[HOST_NET_RETRANSMITS] = i ? 8234 : 7010;
+		sample_format_put_host(&text, 2000, &host, NULL);
+		streams[i] = fed(&text, 50);
+	}
+	usage_summarize(streams, 2, NULL, &sums, NULL);
+	ok(about(sums.hosts[0].net_errors, 0) &&
+		   about(sums.hosts[1].net_errors, 2) &&
+		   about(sums.hosts[0].net_retransmits, 10),
+	   "what a network did wrong in the job, not before");
+	list = remarks_of(&sums);
+	ok(has_text(list, "n2: 2 errors of its network during the job") &&
+		   has_text(list, "n2: 1234 packets of RDMA were lost and sent "
+				  "again during the job"),
+	   "is told of its node");
+	is_int(cJSON_GetArraySize(list), 2,
+	       "and a few lost packets are not told");
+	cJSON_Delete(list);
+	codec_clear(&usage_summary_schema, &sums);
+	usage_free((struct usage *)streams[0]);
+	usage_free((struct usage *)streams[1]);
+}
+
 static void errors(void)
 {
 	owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 20);
@@ -313,16 +364,6 @@ static void put_state(struct buffer *text, int64_t time_ms, double throttle,
 	row.has |= 1U << READING_POWER_W;
 	sample_format_put_devices(text, time_ms, SAMPLE_FORMAT_ALL, indices + 1,
 				  rows, 1, NULL);
-}
-
-static bool has_text(const cJSON *list, const char *text)
-{
-	const cJSON *item;
-
-	cJSON_ArrayForEach(item, list)
-		if (!strcmp(cJSON_GetStringValue(item), text))
-			return true;
-	return false;
 }
 
 /* Nodes with two devices each, of which only these powers and clocks are not
@@ -542,6 +583,7 @@ int main(void)
 	figures();
 	gaps();
 	hosts();
+	networks();
 	errors();
 	states();
 	stragglers();
