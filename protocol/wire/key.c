@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sodium.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -86,6 +87,26 @@ int key_generate(struct key *key, const char *name, enum role role,
 		return error_errno(err, "libzmq was built without CURVE");
 	*key = made;
 	return 0;
+}
+
+int key_proof(const struct key *own, const char *other,
+	      char proof[KEY_TEXT_SIZE], struct error *err)
+{
+	static const unsigned char purpose[] = "regatta proof of a key";
+	unsigned char public[32], secret[32], shared[32], hash[32];
+	bool good =
+		key_text_valid(other) && zmq_z85_decode(public, other) &&
+		zmq_z85_decode(secret, own->secret) &&
+		crypto_box_beforenm(shared, public, secret) == 0 &&
+		crypto_generichash(hash, sizeof(hash), purpose, sizeof(purpose),
+				   shared, sizeof(shared)) == 0 &&
+		zmq_z85_encode(proof, hash, sizeof(hash));
+
+	sodium_memzero(secret, sizeof(secret));
+	sodium_memzero(shared, sizeof(shared));
+	return good ? 0
+		    : error_set(err, EINVAL,
+				"'%.40s' is no key that can be used", other);
 }
 
 int key_save(const struct key *key, const char *path, struct error *err)

@@ -42,6 +42,13 @@ bool name_valid(const char *name);
 int key_generate(struct key *key, const char *name, enum role role,
 		 struct error *err);
 
+/* A text that only the holders of `own` and of the other public key can make:
+ * it shows on a connection without CURVE that a peer holds its secret half.
+ * EINVAL: the other one is no key.
+ */
+int key_proof(const struct key *own, const char *other,
+	      char proof[KEY_TEXT_SIZE], struct error *err);
+
 /* Write a key file of mode 0600. EEXIST: there is one already. */
 int key_save(const struct key *key, const char *path, struct error *err);
 /* The same, in place of whatever is there; a reader sees the old or the new. */

@@ -1,8 +1,11 @@
-/* wire.h - the encrypted channel between the controller and its peers.
+/* wire.h - the authenticated channel between the controller and its peers.
  *
  * ZeroMQ on the event loop: ROUTER at the controller, DEALER at agents and
- * command lines, always CURVE. The sender of a message is the name of the key
- * that its connection was authenticated with; no message names its sender. A
+ * command lines. At a TCP port it is always CURVE, which encrypts; at a unix
+ * socket, which nobody else can reach (local_endpoint.h), a proof of the key
+ * (zap.h), and the limit of unread bytes does not hold. The sender of a message
+ * is the name of the key that its connection was authenticated with; no message
+ * names its sender. A
  * session begins with the peer's hello. It ends when the peer is silent for
  * three heartbeats, when it is dropped, or when its connection breaks (the
  * server notices that within two seconds).
@@ -65,7 +68,9 @@ struct wire_server *wire_server_new(sd_event *loop, const struct key *key,
 void wire_server_free(struct wire_server *server);
 OWNED_POINTER(struct wire_server, wire_server_free)
 
-/* Listen at "tcp://ADDRESS:PORT" ("*" chooses a port) or "ipc://PATH". */
+/* Listen at "tcp://ADDRESS:PORT" ("*" chooses a port) or "ipc:///PATH". EPERM:
+ * others can write in the folder of the path.
+ */
 int wire_server_bind(struct wire_server *server, const char *endpoint,
 		     struct error *err);
 /* The endpoint of the last bind, with its port. */

@@ -8,6 +8,7 @@
 #include "protocol/base/clock.h"
 #include "protocol/base/loop.h"
 #include "protocol/wire/frame.h"
+#include "protocol/wire/local_endpoint.h"
 #include "protocol/wire/wire.h"
 
 #include <errno.h>
@@ -285,16 +286,19 @@ static void disconnected(struct wire_client *client)
 			    "the connection to the controller was lost");
 }
 
-/* The server may use its next key by now, so both keys are tried. A single
- * failure may be a controller that was just ending.
- */
+/* The server may use its next key by now, so both keys are tried. */
+static void other_key(struct wire_client *client)
+{
+	client->on_next = client->server.next[0] && !client->on_next;
+}
+
+/* A single failure may be a controller that was just ending. */
 static void no_handshake(struct wire_client *client)
 {
 	unsigned int keys = client->server.next[0] ? 2 : 1;
 	char why[sizeof(client->endpoint) + 200];
 
-	client->on_next = keys > 1 && !client->on_next;
-
+	other_key(client);
 	snprintf(why, sizeof(why),
 		 "no handshake with %s: its key is not the given public key "
 		 "(if it was rotated meanwhile, set the new one), or it is not "
@@ -333,6 +337,8 @@ static int wire_client_monitor_ready(void *arg)
 		shaken(client);
 		break;
 	case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
+		/* At a unix socket, our proof may be for its former key. */
+		other_key(client);
 		client_lost(client, EACCES,
 			    "the controller does not accept this key");
 		break;
@@ -354,20 +360,37 @@ static int wire_client_monitor_ready(void *arg)
 	return client->monitor != NULL;
 }
 
-static int dealer_options(struct wire_client *client)
+/* Show the server which key we hold. */
+static int dealer_show_key(struct wire_client *client, struct error *err)
 {
 	void *dealer = client->dealer;
+	const char *server =
+		client->on_next ? client->server.next : client->server.current;
+	char proof[KEY_TEXT_SIZE];
+	int local = endpoint_is_local(client->endpoint, err);
+
+	if (local < 0 ||
+	    (local && key_proof(&client->key, server, proof, err) < 0))
+		return -1;
+	if (local ? zmq_setsockopt(dealer, ZMQ_PLAIN_USERNAME,
+				   client->key.public, KEY_TEXT_SIZE - 1) |
+			    zmq_setsockopt(dealer, ZMQ_PLAIN_PASSWORD, proof,
+					   KEY_TEXT_SIZE - 1)
+		  : zmq_setsockopt(dealer, ZMQ_CURVE_SERVERKEY, server,
+				   KEY_TEXT_SIZE) |
+			    zmq_setsockopt(dealer, ZMQ_CURVE_PUBLICKEY,
+					   client->key.public, KEY_TEXT_SIZE) |
+			    zmq_setsockopt(dealer, ZMQ_CURVE_SECRETKEY,
+					   client->key.secret, KEY_TEXT_SIZE))
+		return error_errno(err, "ZeroMQ");
+	return 0;
+}
+
+static int dealer_options(void *dealer)
+{
 	int64_t max = MESSAGE_REPLY_MAX + ENVELOPE_MAX;
 
-	return zmq_setsockopt(dealer, ZMQ_CURVE_SERVERKEY,
-			      client->on_next ? client->server.next
-					      : client->server.current,
-			      KEY_TEXT_SIZE) |
-	       zmq_setsockopt(dealer, ZMQ_CURVE_PUBLICKEY, client->key.public,
-			      KEY_TEXT_SIZE) |
-	       zmq_setsockopt(dealer, ZMQ_CURVE_SECRETKEY, client->key.secret,
-			      KEY_TEXT_SIZE) |
-	       socket_set_int(dealer, ZMQ_SNDHWM, SEND_QUEUE) |
+	return socket_set_int(dealer, ZMQ_SNDHWM, SEND_QUEUE) |
 	       socket_set_int(dealer, ZMQ_RECONNECT_IVL, RECONNECT_MS) |
 	       socket_set_int(dealer, ZMQ_RECONNECT_IVL_MAX, RECONNECT_MAX_MS) |
 	       socket_set_int(dealer, ZMQ_CONNECT_TIMEOUT, CONNECT_MS) |
@@ -386,8 +409,10 @@ static int client_open(struct wire_client *client, struct error *err)
 		     ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CONNECT_RETRIED;
 
 	client->dealer = zmq_socket(client->zmq, ZMQ_DEALER);
-	if (!client->dealer || dealer_options(client))
+	if (!client->dealer || dealer_options(client->dealer))
 		return error_errno(err, "ZeroMQ");
+	if (dealer_show_key(client, err) < 0)
+		return -1;
 	client->monitor =
 		socket_monitor_new(client->zmq, client->dealer, events, err);
 	if (!client->monitor)

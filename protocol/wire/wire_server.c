@@ -5,6 +5,7 @@
 #include "protocol/base/clock.h"
 #include "protocol/base/loop.h"
 #include "protocol/wire/connection_monitor.h"
+#include "protocol/wire/local_endpoint.h"
 #include "protocol/wire/outgoing.h"
 #include "protocol/wire/sessions.h"
 #include "protocol/wire/unread.h"
@@ -210,6 +211,7 @@ static bool admission_message(struct wire_peer *peer,
 struct wire_server {
 	sd_event *loop;
 	void *zmq, *router;
+	struct key key;
 	struct zap *zap;
 	struct connection_monitor *monitor;
 	struct zmq_watch *router_watch;
@@ -378,13 +380,13 @@ static const struct connection_monitor_handler monitor_handler = {
 
 /* Making and unmaking. */
 
-static int router_options(struct wire_server *server, const struct key *key)
+static int router_options(struct wire_server *server)
 {
+	const struct key *key = &server->key;
 	int64_t max = MESSAGE_TEXT_MAX + ENVELOPE_MAX; /* payloads too */
 	void *router = server->router;
 
-	return socket_set_int(router, ZMQ_CURVE_SERVER, 1) |
-	       zmq_setsockopt(router, ZMQ_CURVE_SECRETKEY, key->secret,
+	return zmq_setsockopt(router, ZMQ_CURVE_SECRETKEY, key->secret,
 			      KEY_TEXT_SIZE) |
 	       zmq_setsockopt(router, ZMQ_ZAP_DOMAIN, "regatta", 7) |
 	       socket_set_int(router, ZMQ_ROUTER_MANDATORY, 1) |
@@ -401,19 +403,18 @@ static int router_options(struct wire_server *server, const struct key *key)
 	       zmq_setsockopt(router, ZMQ_MAXMSGSIZE, &max, sizeof(max));
 }
 
-static int server_open(struct wire_server *server, const struct key *key,
-		       struct error *err)
+static int server_open(struct wire_server *server, struct error *err)
 {
 	server->zmq = zmq_ctx_new();
 	if (!server->zmq)
 		return error_errno(err, "ZeroMQ");
 	zmq_ctx_set(server->zmq, ZMQ_MAX_SOCKETS, 1023);
-	server->zap = zap_new(server->loop, server->zmq, server->keyring,
-			      key_refused, server, err);
+	server->zap = zap_new(server->loop, server->zmq, &server->key,
+			      server->keyring, key_refused, server, err);
 	if (!server->zap)
 		return -1;
 	server->router = zmq_socket(server->zmq, ZMQ_ROUTER);
-	if (!server->router || router_options(server, key))
+	if (!server->router || router_options(server))
 		return error_errno(err, "ZeroMQ");
 	server->monitor = connection_monitor_new(server->loop, server->zmq,
 						 server->router,
@@ -447,10 +448,11 @@ struct wire_server *wire_server_new(sd_event *loop, const struct key *key,
 	if (!server)
 		return error_null(error_nomem(err, "server"));
 	server->loop = sd_event_ref(loop);
+	server->key = *key;
 	server->keyring = keyring;
 	server->handler = *handler;
 	server->arg = arg;
-	if (server_open(server, key, err) < 0)
+	if (server_open(server, err) < 0)
 		return NULL;
 	return take(server);
 }
@@ -488,6 +490,13 @@ int wire_server_bind(struct wire_server *server, const char *endpoint,
 {
 	size_t size = sizeof(server->endpoint);
 
+	int local = endpoint_is_local(endpoint, err);
+
+	if (local < 0)
+		return -1;
+	/* It is what later binds use. */
+	socket_set_int(server->router,
+		       local ? ZMQ_PLAIN_SERVER : ZMQ_CURVE_SERVER, 1);
 	/* Else the endpoint would read tcp://[::ffff:127.0.0.1]:5555. */
 	socket_set_int(server->router, ZMQ_IPV6, !is_ipv4(endpoint));
 	if (zmq_bind(server->router, endpoint) < 0)

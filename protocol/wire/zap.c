@@ -1,22 +1,24 @@
-/* zap.c - answers libzmq's question whether a CURVE key may connect.
+/* zap.c - answers libzmq's question whether a key may connect.
  */
 #include "protocol/wire/zap.h"
 #include "protocol/base/loop.h"
 
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zmq.h>
 
 #define BURST 64       /* questions per turn of the loop */
-#define FRAMES 7       /* of a question about a CURVE key */
+#define FRAMES 8       /* of a question about a name and a password */
 #define FRAME_SIZE 256 /* RFC 27 asks for no more */
 
-enum { REQUEST_ID = 1, ADDRESS = 3, MECHANISM = 5, CREDENTIALS = 6 };
+enum { REQUEST_ID = 1, ADDRESS = 3, MECHANISM = 5, CREDENTIALS = 6, PASSWORD };
 
 struct zap {
 	void *socket;
 	struct zmq_watch *watch;
+	const struct key *own;
 	struct keyring *keyring;
 	zap_refused_fn *refused;
 	void *arg;
@@ -25,10 +27,11 @@ struct zap {
 struct question {
 	char frames[FRAMES][FRAME_SIZE]; /* each with a 0 behind it */
 	size_t sizes[FRAMES];
+	int count;
 };
 
-/* Take one question. 1: it is there; 0: none; -1: one of another shape. */
-static int zap_receive(void *socket, struct question *question)
+/* Take one question. False: there is none. */
+static bool zap_receive(void *socket, struct question *question)
 {
 	int more = 1, n = 0;
 	size_t size = sizeof(more);
@@ -40,14 +43,34 @@ static int zap_receive(void *socket, struct question *question)
 		int got = zmq_recv(socket, to, FRAME_SIZE - 1, ZMQ_DONTWAIT);
 
 		if (got < 0)
-			return 0;
+			return false;
 		if (got > FRAME_SIZE - 1)
 			got = FRAME_SIZE - 1;
 		if (n < FRAMES)
 			question->sizes[n] = (size_t)got;
 		zmq_getsockopt(socket, ZMQ_RCVMORE, &more, &size);
 	}
-	return n == FRAMES ? 1 : -1;
+	question->count = n;
+	return true;
+}
+
+/* The key that the peer holds; "": none. */
+static void question_key(const struct zap *zap, const struct question *question,
+			 char public[KEY_TEXT_SIZE])
+{
+	const char *mechanism = question->frames[MECHANISM];
+	const char *said = question->frames[CREDENTIALS];
+	const char *password = question->frames[PASSWORD];
+	char proof[KEY_TEXT_SIZE];
+
+	if (question->count == FRAMES - 1 && !strcmp(mechanism, "CURVE") &&
+	    question->sizes[CREDENTIALS] == 32)
+		zmq_z85_encode(public, (const uint8_t *)said, 32);
+	else if (question->count == FRAMES && !strcmp(mechanism, "PLAIN") &&
+		 question->sizes[PASSWORD] == KEY_TEXT_SIZE - 1 &&
+		 key_proof(zap->own, said, proof, NULL) == 0 &&
+		 !sodium_memcmp(proof, password, KEY_TEXT_SIZE - 1))
+		memcpy(public, said, KEY_TEXT_SIZE);
 }
 
 /* A property in the form of ZMTP: size (1 byte), name, size (4 bytes), value.
@@ -88,9 +111,14 @@ static void zap_report(struct zap *zap, const char *address, const char *public)
 	const char *problem = keyring_problem(zap->keyring);
 	char why[400];
 
-	snprintf(why, sizeof(why),
-		 "key '%s' is not in the list, or refused for a moment%s%s",
-		 public, problem[0] ? "; " : "", problem);
+	if (public[0])
+		snprintf(why, sizeof(why),
+			 "key '%s' is not in the list, or refused for a "
+			 "moment%s%s",
+			 public, problem[0] ? "; " : "", problem);
+	else
+		snprintf(why, sizeof(why),
+			 "it did not prove that it has a key");
 	zap->refused(zap->arg, address, why);
 }
 
@@ -99,18 +127,12 @@ static int zap_ready(void *arg)
 	struct zap *zap = arg;
 	struct question question;
 	char public[KEY_TEXT_SIZE] = "";
-	const struct key *key = NULL;
-	int got = zap_receive(zap->socket, &question);
+	const struct key *key;
 
-	if (!got)
+	if (!zap_receive(zap->socket, &question))
 		return 0;
-	if (got > 0 && !strcmp(question.frames[MECHANISM], "CURVE") &&
-	    question.sizes[CREDENTIALS] == 32) {
-		zmq_z85_encode(public,
-			       (const uint8_t *)question.frames[CREDENTIALS],
-			       32);
-		key = keyring_find(zap->keyring, public);
-	}
+	question_key(zap, &question, public);
+	key = public[0] ? keyring_find(zap->keyring, public) : NULL;
 	/* A peer may not use a controller's key. */
 	if (key && key->role == ROLE_CONTROLLER)
 		key = NULL;
@@ -120,13 +142,15 @@ static int zap_ready(void *arg)
 	return 1;
 }
 
-struct zap *zap_new(sd_event *loop, void *zmq, struct keyring *keyring,
-		    zap_refused_fn *refused, void *arg, struct error *err)
+struct zap *zap_new(sd_event *loop, void *zmq, const struct key *own,
+		    struct keyring *keyring, zap_refused_fn *refused, void *arg,
+		    struct error *err)
 {
 	owned(zap_free) struct zap *zap = calloc(1, sizeof(*zap));
 
 	if (!zap)
 		return error_null(error_nomem(err, "authentication"));
+	zap->own = own;
 	zap->keyring = keyring;
 	zap->refused = refused;
 	zap->arg = arg;

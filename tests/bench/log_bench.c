@@ -224,8 +224,9 @@ static int regatta_sweep(struct site *site, struct person *person,
 	return person_wait(person, &submitted, SWEEP_S, err);
 }
 
-static int regatta(const struct options *options, struct figures *figures,
-		   struct error *err)
+/* socket: controller and agent meet at a unix socket, as in regatta run. */
+static int regatta_at(const struct options *options, bool socket,
+		      struct figures *figures, struct error *err)
 {
 	owned(site_free) struct site *site = NULL;
 	owned(person_free) struct person *person = NULL;
@@ -235,6 +236,9 @@ static int regatta(const struct options *options, struct figures *figures,
 
 	snprintf(folder, sizeof(folder), "%s/log", options->with.folder);
 	site = site_new(folder, options->with.build, 1, err);
+	if (site && socket)
+		snprintf(site->endpoint, sizeof(site->endpoint),
+			 "ipc://%.200s/socket", folder);
 	if (!site || site_start_controller(site, err) < 0 ||
 	    site_start_agents(site, options->with.engine, err) < 0 ||
 	    !(person = person_new(site, err)) ||
@@ -244,6 +248,18 @@ static int regatta(const struct options *options, struct figures *figures,
 	rc = regatta_sweep(site, person, options, figures, err);
 	file_remove_tree(AT_FDCWD, folder, NULL);
 	return rc;
+}
+
+static int regatta(const struct options *options, struct figures *figures,
+		   struct error *err)
+{
+	return regatta_at(options, false, figures, err);
+}
+
+static int regatta_socket(const struct options *options,
+			  struct figures *figures, struct error *err)
+{
+	return regatta_at(options, true, figures, err);
 }
 
 /* Reporting. */
@@ -281,6 +297,7 @@ static int measure(struct options *options, struct error *err)
 		{ "host > file", host_file }, /* 1.0 */
 		{ "host > /dev/null", host_null },
 		{ "regatta", regatta },
+		{ "regatta, a socket", regatta_socket },
 		{ "docker run (attached)", docker_attached },
 		{ "docker logs -f", docker_logs },
 	};

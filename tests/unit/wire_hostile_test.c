@@ -6,11 +6,13 @@
 #include "protocol/base/clock.h"
 #include "tests/tap.h"
 #include "tests/unit/wire_hall.h"
+#include "tests/wire_json.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #define ANYWHERE "tcp://127.0.0.1:*"
 
@@ -88,6 +90,81 @@ static void test_key_without_role(void)
 	WAIT(hall, guest.lost);
 	ok(guest.code == EACCES && !guest.connected,
 	   "the controller's own key is no peer's");
+}
+
+/* At a unix socket a name and a password say which key a peer holds. */
+static void said_to_socket(struct hall *hall, const char *name,
+			   const char *password, const char *what)
+{
+	void *zmq = zmq_ctx_new(), *dealer = zmq_socket(zmq, ZMQ_DEALER);
+	int zero = 0, hellos = hall->hellos, refused = hall->refused;
+	owned(buffer_clear) struct buffer hello = BUFFER_INIT(4096);
+
+	wire_from_json("{\"type\": \"hello\", \"version\": 1}", &hello);
+	zmq_setsockopt(dealer, ZMQ_LINGER, &zero, sizeof(zero));
+	if (name)
+		zmq_setsockopt(dealer, ZMQ_PLAIN_USERNAME, name, strlen(name));
+	if (password)
+		zmq_setsockopt(dealer, ZMQ_PLAIN_PASSWORD, password,
+			       strlen(password));
+	zmq_connect(dealer, hall->endpoint);
+	zmq_send(dealer, hello.data, hello.size, 0);
+	if (name)
+		WAIT(hall, hall->refused > refused);
+	else
+		hall_run(hall, 300);
+	ok(hall->hellos == hellos, "%s is nobody: %s", what, hall->refused_why);
+	zmq_close(dealer);
+	zmq_ctx_term(zmq);
+}
+
+static void test_unix_socket(void)
+{
+	owned(hall_clear) struct hall hall;
+	owned(guest_clear) struct guest good, bad;
+	owned(stranger_clear) struct stranger encrypted;
+	static const struct wire_client_handler nothing;
+	char proof[KEY_TEXT_SIZE], own[KEY_TEXT_SIZE];
+	const struct key *agent, *other;
+	struct error err;
+
+	hall_init(&hall, NULL, 0);
+	agent = &hall.keys[HALL_AGENT];
+	other = &hall.keys[HALL_OTHER];
+	good.client = bad.client = NULL;
+	encrypted.zmq = NULL;
+	guest_init(&good, &hall, agent, NULL);
+	WAIT(&hall, good.welcomes);
+	is(hall.name, "n1", "a unix socket knows a peer by its key");
+	key_proof(other, hall.own.public, proof, NULL);
+	key_proof(&hall.own, other->public, own, NULL);
+	is(own, proof, "the proof of a key is the same at both ends");
+	said_to_socket(&hall, agent->public, proof, "another key's proof");
+	said_to_socket(&hall, agent->public, agent->public, "a public key");
+	said_to_socket(&hall, agent->public, "", "no proof");
+	said_to_socket(&hall, "n1", proof, "a name");
+	said_to_socket(&hall, hall.own.public, proof, "the server's key");
+	said_to_socket(&hall, NULL, NULL, "one who says nothing");
+	stranger_init(&encrypted, &hall, other, NULL);
+	stranger_say(&encrypted, "{\"type\": \"hello\", \"version\": 1}");
+	hall_run(&hall, 300);
+	is_int(hall.hellos, 1, "nor is one who encrypts");
+	bad.silent = false;
+	guest_init(&bad, &hall, &hall.own, NULL);
+	WAIT(&hall, bad.lost);
+	is_int(bad.code, EACCES, "the controller's own key is no peer's there");
+	ok(good.welcomes == 1 && !good.lost, "and nobody else notices");
+	chmod(hall.folder, 0777);
+	ok(!wire_client_new(hall.loop, NULL, hall.endpoint, agent,
+			    hall.own.public, &nothing, NULL, &err) &&
+		   err.code == EPERM,
+	   "a socket that others could replace is not used: %s", err.text);
+	ok(wire_server_bind(hall.server, hall.endpoint, &err) < 0 &&
+		   err.code == EPERM,
+	   "nor listened at: %s", err.text);
+	ok(wire_server_bind(hall.server, "ipc://@regatta", &err) < 0 &&
+		   err.code == EINVAL,
+	   "a name without a folder is none: %s", err.text);
 }
 
 static void test_wrong_server(void)
@@ -658,6 +735,7 @@ int main(void)
 	tap_begin(180);
 	test_unknown_key();
 	test_key_without_role();
+	test_unix_socket();
 	test_wrong_server();
 	test_versions();
 	test_garbage_on_the_port();

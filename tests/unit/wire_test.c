@@ -309,7 +309,7 @@ static void test_rest(void)
 	is_int(hall.in_order, 2, "what came meanwhile is taken afterwards");
 }
 
-static void test_next_key(void)
+static void test_next_key(const char *anywhere)
 {
 	owned(hall_clear) struct hall hall;
 	owned(guest_clear) struct guest guest, late;
@@ -319,7 +319,7 @@ static void test_next_key(void)
 	struct error err = { 0 };
 	struct key next;
 
-	hall_init(&hall, NULL, 0);
+	hall_init(&hall, anywhere, 0);
 	guest.client = late.client = NULL;
 	memcpy(first, hall.own.public, KEY_TEXT_SIZE);
 	memcpy(endpoint, hall.endpoint, sizeof(endpoint));
@@ -353,8 +353,9 @@ static void test_next_key(void)
 	   "and keeps that: %s", err.text);
 	memcpy(hall.own.public, first, KEY_TEXT_SIZE);
 	guest_init(&late, &hall, &hall.keys[HALL_VIEWER], NULL);
-	WAIT(&hall, late.code == EPROTO);
-	ok(late.code == EPROTO && strstr(late.why, "if it was rotated"),
+	WAIT(&hall, late.code == (anywhere ? EPROTO : EACCES));
+	ok(strstr(late.why,
+		  anywhere ? "if it was rotated" : "does not accept this key"),
 	   "one that was not told is refused, in words: %s", late.why);
 	wire_client_remember(late.client, path, &err);
 	WAIT(&hall, late.welcomes);
@@ -548,7 +549,8 @@ int main(void)
 	test_lagging();
 	test_pause();
 	test_rest();
-	test_next_key();
+	test_next_key(ANYWHERE);
+	test_next_key(NULL);
 	test_silence();
 	test_pace();
 	test_one_frame();

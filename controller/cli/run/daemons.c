@@ -160,7 +160,7 @@ struct daemons {
 	bool broken;
 	struct error why;
 	/* Texts for the arguments. */
-	char listen[80];
+	char listen[256];
 	char paths[8][PATH_MAX];
 	char numbers[3][16];
 };
@@ -208,10 +208,12 @@ static void controller_args(struct daemons *daemons, char **args)
 	};
 	size_t n = 1;
 
-	snprintf(daemons->listen, sizeof(daemons->listen), "tcp://%s:*",
-		 config->address ? config->address
-		 : allocation    ? allocation->address
-				 : "127.0.0.1");
+	if (config->address || allocation || config->guest ||
+	    !folder_socket(folder, daemons->listen))
+		snprintf(daemons->listen, sizeof(daemons->listen), "tcp://%s:*",
+			 config->address ? config->address
+			 : allocation    ? allocation->address
+					 : "127.0.0.1");
 	snprintf(daemons->numbers[0], 16, "%d", daemons->a[0]);
 	args[0] = (char *)config->controller;
 	n = daemon_options_append(args, n, OPTIONS(options));

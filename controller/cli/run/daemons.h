@@ -88,8 +88,8 @@ struct daemons_config {
 	 * (controller/cli/k8s/pods.h), instead of an agent.
 	 */
 	const char *guest;
-	const char *address; /* of the controller; NULL: 127.0.0.1, or the
-				allocation's */
+	const char *address; /* of the controller; NULL: the folder's socket, or
+				the allocation's */
 	bool follows;        /* only agents: another allocation leads */
 	/* If it becomes true (in a signal's callback), waiting ends. */
 	const bool *interrupted;

@@ -12,6 +12,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/un.h>
 #include <time.h>
 
 #define CHOICES_MAX ((size_t)4 * PATH_MAX)
@@ -337,6 +338,18 @@ int folder_resume(struct folder *folder, struct cli *cli, const char *name,
 	    file_read(AT_FDCWD, path, text, err) < 0)
 		return -1;
 	return folder_fill(folder, cli, err);
+}
+
+bool folder_socket(const struct folder *folder, char endpoint[256])
+{
+	const size_t most = sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1;
+	char path[PATH_MAX];
+	size_t size = strlen(folder_file(folder, "controller/socket", path));
+
+	if (size > most || path[strcspn(path, " \t\r\n")])
+		return false;
+	snprintf(endpoint, 256, "ipc://%.200s", path);
+	return true;
 }
 
 int folder_endpoint(const struct folder *folder, char endpoint[256],

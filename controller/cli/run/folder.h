@@ -80,6 +80,11 @@ int folder_choices(const struct folder *folder, cJSON **choices,
 #define FOLDER_ROOM ((uint64_t)64 << 20)
 int folder_check_room(const struct folder *folder, struct error *err);
 
+/* Where a controller listens whose peers are all on this machine. False: the
+ * path is too long for a unix socket, or an endpoint cannot contain it.
+ */
+bool folder_socket(const struct folder *folder, char endpoint[256]);
+
 /* The address of the folder's controller. EAGAIN: it does not listen yet. */
 int folder_endpoint(const struct folder *folder, char endpoint[256],
 		    struct error *err);
