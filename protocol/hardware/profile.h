@@ -176,6 +176,7 @@ struct profile {
 	size_t sdk_count;
 	const char *kubernetes_resource; /* NULL: none, or not known */
 	const char *kubernetes_class;    /* a DeviceClass instead; or NULL */
+	const char *kubernetes_unknown;  /* why there is neither; or NULL */
 	uint32_t devices_per_card;       /* 1 where the file says nothing */
 	struct chip_rule *chips;
 	size_t chips_count;

@@ -582,6 +582,7 @@ static int profile_groups_check(const struct value *value,
 static const struct map_field kubernetes_fields[] = {
 	MAP_FIELD("resource", read_text, profile, kubernetes_resource),
 	MAP_FIELD("class", read_text, profile, kubernetes_class),
+	MAP_FIELD("unknown", read_text, profile, kubernetes_unknown),
 	{ 0 }
 };
 

@@ -108,6 +108,20 @@ int join_token_fetch(struct join_token *token, const char *word,
 	return join_token_read(token, text.data, err);
 }
 
+int join_token_make(struct join_token *token, const char *endpoint,
+		    const char *server_public, struct error *err)
+{
+	struct key key;
+
+	if (key_generate(&key, "token", ROLE_JOINER, err) < 0)
+		return -1;
+	snprintf(token->endpoint, sizeof(token->endpoint), "%s", endpoint);
+	memcpy(token->server_public, server_public, KEY_TEXT_SIZE);
+	memcpy(token->public, key.public, KEY_TEXT_SIZE);
+	memcpy(token->secret, key.secret, KEY_TEXT_SIZE);
+	return 0;
+}
+
 int join_token_text(const struct join_token *token, char text[JOIN_TOKEN_MAX],
 		    struct error *err)
 {

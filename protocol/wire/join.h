@@ -32,6 +32,9 @@ int join_token_read(struct join_token *token, const char *text,
  */
 int join_token_fetch(struct join_token *token, const char *word,
 		     const char *file, struct error *err);
+/* Make a token for the controller there. Only it knows the secret key. */
+int join_token_make(struct join_token *token, const char *endpoint,
+		    const char *server_public, struct error *err);
 int join_token_text(const struct join_token *token, char text[JOIN_TOKEN_MAX],
 		    struct error *err);
 

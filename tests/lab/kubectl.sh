@@ -49,6 +49,12 @@ job_delete() { # NAME
 echo "$*" >>log
 args=()
 for word; do [[ $word == --* || $word == -n ]] || args+=("$word"); done
+object() { # the file behind -f
+	local i
+	for ((i = 0; i < ${#args[@]}; i++)); do
+		[[ ${args[i]} != -f ]] || echo "${args[i + 1]}"
+	done
+}
 case "${args[*]}" in
 "auth can-i"*)
 	[[ -e denied ]] && grep -qx "${args[*]:2}" denied && { echo no; exit 1; }
@@ -59,18 +65,32 @@ case "${args[*]}" in
 "get nodes"* | "get resourcequotas"*)
 	cat "${args[1]}.json" 2>/dev/null || { echo Forbidden >&2; exit 1; }
 	;;
-"create -f"*" -o json") # also a dry run, whose option is no word
-	if [[ "$*" == *--dry-run=server* ]]; then
+"patch -p "*) # lists by the mountPath or name of their items
+	jq -n --slurpfile to "$(object)" --argjson from "${args[2]}" '
+		def same($b): if $b.mountPath then .mountPath == $b.mountPath
+			else .name == $b.name end;
+		def merge($b): if type == "object" and ($b | type) == "object" then
+				reduce ($b | to_entries[]) as $e (.;
+					.[$e.key] |= merge($e.value))
+			elif type == "array" and ($b | type) == "array" then
+				reduce $b[] as $item (.;
+					(map(same($item)) | index(true)) as $at |
+					if $at then .[$at] |= merge($item)
+					else . + [$item] end)
+			else $b end;
+		$to[0] | merge($from)'
+	;;
+"create "*)
+	if [[ "$*" == *--dry-run=server* ]]; then # an option is no word
 		[[ -e pod-refused ]] && { cat pod-refused >&2; exit 1; }
-		cat "${args[2]}"
-		exit
+		exit 0
 	fi
 	if [[ -e forbidden ]]; then # once
 		rm forbidden
 		echo "Error from server (Forbidden)" >&2
 		exit 1
 	fi
-	jq -c 'if .kind == "List" then .items[] else . end' "${args[2]}" |
+	jq -c 'if .kind == "List" then .items[] else . end' "$(object)" |
 		while read -r object; do
 			name=$(jq -r .metadata.name <<<"$object")
 			if [[ $(jq -r .kind <<<"$object") == PodGroup ]]; then

@@ -34,6 +34,10 @@ END
 run regatta k8s --print good.yaml
 is "$rc $(jq -s 'length' out)" "0 4" "what would be created is printed"
 is "$(jq -rs '.[2].items[-1].spec.parallelism' out)" 2 "a pod for each node of a gang"
+sed 's/vendor: cpu/vendor: zixiao/' good.yaml >unknown.yaml
+run regatta k8s --print unknown.yaml
+like "$rc $err" '^0 zixiao: .*no device plugin.*--site' \
+	"a vendor without a public device plugin is told"
 run regatta k8s nowhere.yaml
 is "$rc" 2 "a sweep that is not there is a wrong request"
 
@@ -74,7 +78,19 @@ nodes "$(node n1 4)"
 asked '^1 .*no node could run it: n1 has 4 nvidia.com/gpu of 8' "no node has the devices"
 nodes "$(node n1 8 '{"taints": [{"key": "k", "effect": "NoSchedule"}]}')"
 asked '^1 .*n1 has the taint k:NoSchedule' "a taint keeps it away"
-printf 'spec: {tolerations: [{key: k, operator: Exists}]}\n' >site.yaml
+cat >site.yaml <<'END'
+metadata: {labels: {team: x}}
+spec:
+  tolerations: [{key: k, operator: Exists}]
+  volumes: [{name: data}]
+  containers:
+  - name: main
+    volumeMounts: [{name: data, mountPath: /a}, {name: data, mountPath: /b}]
+END
+run regatta k8s --print asked.yaml --site site.yaml
+is "$(jq -sc '.[0].items[-1].spec.template | [.metadata.labels.team, (.spec.containers | length),
+	(.spec.containers[] | select(.name == "main") | .image, (.volumeMounts | length)), (.spec.volumes | length)]' out)" \
+	'["x",2,"lab/train:1",6,6]' "what is there stays beside what --site adds"
 run regatta k8s --plan asked.yaml --site site.yaml
 like "$rc $(cat out)" '^0 .*1 of 1 nodes' "a toleration of --site lets it in"
 nodes "$(node n1 8)"
@@ -155,7 +171,7 @@ like "$rc $err" "^2 .*activeDeadlineSeconds.*timeout" \
 cp -r "$REGATTA_IMAGES" empty
 echo 'apis: {}' >empty/kubernetes.yaml
 run regatta k8s limit.yaml --print --images empty
-like "$rc $err" "^2 .*kubernetes.yaml: expected attempt: a list with a Job" \
+like "$rc $err" "^2 .*kubernetes.yaml: expected attempt: a List with a Job" \
 	"objects without a Job are refused"
 
 # Its pod is deleted while it runs. Only the main container has the vendor's

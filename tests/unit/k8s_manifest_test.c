@@ -17,7 +17,10 @@ static cJSON *choices_make(void)
 {
 	struct document *document =
 		document_read("images/kubernetes.yaml", NULL, NULL);
-	cJSON *choices = cJSON_Parse("{\"image\": \"lab/regatta\"}");
+	cJSON *choices = cJSON_Parse("{\"words\": {\"REGATTA\": "
+				     "\"lab/regatta\", \"CLASS\": null, "
+				     "\"RESOURCE\": null, \"QUEUE\": null, "
+				     "\"HOST_NETWORK\": null}}");
 
 	cJSON_AddItemToObject(choices, "objects",
 			      value_to_json(document_root(document)));
@@ -26,16 +29,22 @@ static cJSON *choices_make(void)
 	return choices;
 }
 
+/* Give a word of the choices another value. */
+static void word_set(cJSON *choices, const char *word, cJSON *value)
+{
+	cJSON *words = cJSON_GetObjectItem(choices, "words");
+
+	cJSON_DeleteItemFromObject(words, word);
+	cJSON_AddItemToObject(words, word, value);
+}
+
 /* The Job of an attempt, or NULL. */
 static cJSON *job_make(const struct job_spec *spec, uint64_t id,
 		       uint32_t attempt, struct error *err)
 {
 	cJSON *list = manifest_attempt(&run, spec, id, attempt, "t", err);
-	cJSON *items = json_get(list, "items");
-	cJSON *job =
-		items ? cJSON_DetachItemFromArray(items,
-						  cJSON_GetArraySize(items) - 1)
-		      : NULL;
+	cJSON *job = cJSON_DetachItemViaPointer(json_get(list, "items"),
+						manifest_job(list));
 
 	cJSON_Delete(list);
 	return job;
@@ -89,7 +98,7 @@ static void test_job(void)
 	struct error err;
 	cJSON *job, *choices = choices_make();
 
-	cJSON_AddStringToObject(choices, "resource", "nvidia.com/gpu");
+	word_set(choices, "RESOURCE", cJSON_CreateString("nvidia.com/gpu"));
 	job = job_make(&spec, 17, 3, &err);
 	is(text(job, "metadata/name"), "regatta-ccddeeff-17-3",
 	   "a Job is named by run, job and attempt");
@@ -158,9 +167,9 @@ static void test_limits(void)
 	spec.container.user = (char *)"1000:100";
 	spec.container.workspace = (char *)"sha256";
 	spec.container.workdir = (char *)"/workspace/x";
-	cJSON_AddTrueToObject(choices, "host_network");
-	cJSON_AddStringToObject(choices, "queue", "team");
-	cJSON_AddStringToObject(choices, "class", "gpu.nvidia.com");
+	word_set(choices, "HOST_NETWORK", cJSON_CreateTrue());
+	word_set(choices, "QUEUE", cJSON_CreateString("team"));
+	word_set(choices, "CLASS", cJSON_CreateString("gpu.nvidia.com"));
 	job = job_make(&spec, 1, 1, &err);
 	is(text(job, POD "nodeSelector/disk"), "nvme", "labels choose nodes");
 	is(text(job, POD "nodeSelector/zone"), "a", "all of them");
@@ -189,8 +198,8 @@ static void test_limits(void)
 	is(text(job, POD "resourceClaims/0/resourceClaimTemplateName"),
 	   "regatta-ccddeeff-1-1", "of the template of its Job");
 	cJSON_Delete(job);
-	cJSON_AddItemToObject(choices, "without",
-			      cJSON_Parse("[\"GANG\", \"QUEUE\"]"));
+	word_set(choices, "QUEUE", cJSON_CreateNull());
+	word_set(choices, "GANG", cJSON_CreateNull());
 	job = job_make(&spec, 1, 1, &err);
 	ok(!json_get(at(job, "spec/template/metadata/labels"),
 		     "scheduling.x-k8s.io/pod-group") &&
@@ -199,7 +208,6 @@ static void test_limits(void)
 		   at(job, MAIN "resources/claims/0/name"),
 	   "what the cluster does not serve has no value");
 	cJSON_Delete(job);
-	cJSON_DeleteItemFromObject(choices, "without");
 	spec.container.user = (char *)"alice";
 	job = job_make(&spec, 1, 1, &err);
 	ok(!job && err.code == EINVAL && strstr(err.text, "alice"),
@@ -207,48 +215,18 @@ static void test_limits(void)
 	cJSON_Delete(job);
 	spec = spec_make();
 	spec.nodes = 1;
-	cJSON_DeleteItemFromObject(choices, "queue");
-	cJSON_DeleteItemFromObject(choices, "class");
+	spec.devices = 0;
+	word_set(choices, "HOST_NETWORK", cJSON_CreateNull());
 	job = job_make(&spec, 1, 1, &err);
 	ok(!json_get(at(job, "spec/template/metadata/labels"),
 		     "scheduling.x-k8s.io/pod-group") &&
 		   !json_get(at(job, "metadata/labels"),
 			     "kueue.x-k8s.io/queue-name") &&
 		   !at(job, POD "resourceClaims") &&
+		   !at(job, POD "hostNetwork") &&
 		   !at(job, POD "nodeSelector") && !at(job, MAIN "workingDir"),
 	   "what has no value is left out");
 	cJSON_Delete(job);
-	cJSON_Delete(choices);
-}
-
-static void test_site(void)
-{
-	cJSON *site = cJSON_Parse(
-		"{\"metadata\": {\"labels\": {\"team\": \"x\"}}, \"spec\": "
-		"{\"priorityClassName\": \"low\", \"volumes\": [{\"name\": "
-		"\"data\"}], \"containers\": [{\"name\": \"main\", "
-		"\"volumeMounts\": [{\"name\": \"data\", \"mountPath\": "
-		"\"/a\"}, {\"name\": \"data\", \"mountPath\": \"/b\"}]}]}}");
-	struct job_spec spec = spec_make();
-	struct error err;
-	cJSON *job, *choices = choices_make();
-
-	manifest_merge(json_get(json_get(at(choices, "objects/attempt/3"),
-					 "spec"),
-				"template"),
-		       site);
-	job = job_make(&spec, 1, 1, &err);
-	is(text(job, "spec/template/metadata/labels/team"), "x",
-	   "a site adds labels");
-	is(text(job, POD "priorityClassName"), "low", "and fields");
-	ok(cJSON_GetArraySize(at(job, POD "volumes")) == 6, "and volumes");
-	ok(cJSON_GetArraySize(at(job, POD "containers")) == 2,
-	   "a container is merged by its name");
-	ok(cJSON_GetArraySize(at(job, MAIN "volumeMounts")) == 6,
-	   "mounts of one volume by their places");
-	is(text(job, MAIN "image"), "lab/train:1", "what is there stays");
-	cJSON_Delete(job);
-	cJSON_Delete(site);
 	cJSON_Delete(choices);
 }
 
@@ -284,18 +262,12 @@ static void test_owner(void)
 
 static void test_names(void)
 {
-	uint64_t job = 0;
-	uint32_t attempt = 0;
+	char name[MANIFEST_NAME_SIZE];
 
-	ok(manifest_of(CLUSTER, "regatta-ccddeeff-17-3-x2k9z", &job,
-		       &attempt) &&
-		   job == 17 && attempt == 3,
-	   "a pod's name tells job and attempt");
-	ok(!manifest_of(CLUSTER, "regatta-00000000-17-3", &job, &attempt),
-	   "not that of another run");
-	ok(!manifest_of(CLUSTER, "regatta-ccddeeff-x", &job, &attempt) &&
-		   !manifest_of(CLUSTER, "", &job, &attempt),
-	   "nor another name");
+	manifest_name(CLUSTER, 17, 3, name);
+	is(name, "regatta-ccddeeff-17-3", "an attempt names its Job");
+	manifest_name("x", 0, 0, name);
+	is(name, "regatta-x", "a short name of a run is taken whole");
 }
 
 static void test_selectors(void)
@@ -320,7 +292,6 @@ int main(void)
 	tap_begin(60);
 	test_job();
 	test_limits();
-	test_site();
 	test_owner();
 	test_names();
 	test_selectors();

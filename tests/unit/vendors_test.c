@@ -294,6 +294,10 @@ static void test_vendors(const struct profiles *profiles)
 		is(or_none(profile->kubernetes_resource),
 		   resource_of(vendors[i].vendor),
 		   "%s has the resource of its device plugin", name);
+		ok(!profile->kubernetes_unknown ==
+			   (profile->kubernetes_resource ||
+			    !strcmp(name, "cpu")),
+		   "or %s says why there is none", name);
 		is(or_none(container->selector.name), vendors[i].selector,
 		   "%s has its selector", name);
 		is(visible(profile, text, sizeof(text)), vendors[i].visible,

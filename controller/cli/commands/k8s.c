@@ -56,67 +56,87 @@ static cJSON *k8s_read(const char *file, const char *what, struct error *err)
 	return NULL;
 }
 
-/* The Job, the last of the objects of an attempt; NULL: it is none. */
-static const cJSON *k8s_job(const cJSON *items)
+/* Merge the pod template of --site into that of the Job. kubectl knows by which
+ * members the items of lists are the same.
+ */
+static int k8s_put_site(cJSON *list, const char *file, const cJSON *kubectl,
+			struct error *err)
 {
-	const cJSON *last =
-		cJSON_GetArrayItem(items, cJSON_GetArraySize(items) - 1);
-	const char *kind = json_get_text(last, "kind");
+	owned(cJSON_Delete) cJSON *patch = cJSON_CreateObject(), *job = NULL;
+	owned_free char *text = NULL;
+	cJSON *site = k8s_read(file, "a pod template: metadata and spec", err);
 
-	return kind && !strcmp(kind, "Job") ? last : NULL;
+	if (!site)
+		return -1;
+	cJSON_AddItemToObject(cJSON_AddObjectToObject(patch, "spec"),
+			      "template", site);
+	if (json_get(json_get(site, "spec"), "activeDeadlineSeconds"))
+		return error_set(err, EINVAL,
+				 "activeDeadlineSeconds is not valid here, as "
+				 "it deletes pods with their output; expected "
+				 "timeout in the sweep");
+	text = cJSON_PrintUnformatted(patch);
+	if (kubectl_run(kubectl, manifest_job(list), &job, err, "patch",
+			"--local", "-p", text, "-ojson", NULL) < 0)
+		return -1;
+	cJSON_ReplaceItemViaPointer(json_get(list, "items"), manifest_job(list),
+				    take(job));
+	return 0;
 }
 
 /* What is created (manifest.h), as the site wants it. */
-static cJSON *k8s_objects(struct cli *cli, struct error *err)
+static cJSON *k8s_objects(struct cli *cli, const cJSON *kubectl,
+			  struct error *err)
 {
-	const char *file = k8s_options_given(cli)->site;
+	const char *site = k8s_options_given(cli)->site;
 	char images[PATH_MAX], path[PATH_MAX + 20];
-	owned(cJSON_Delete) cJSON *objects = NULL, *site = NULL;
-	const cJSON *job;
+	owned(cJSON_Delete) cJSON *objects = NULL;
+	cJSON *list;
 
 	if (cli_images(cli, images, err) < 0)
 		return NULL;
 	snprintf(path, sizeof(path), "%s/kubernetes.yaml", images);
 	objects = k8s_read(path, "objects of Kubernetes", err);
-	if (objects && !k8s_job(json_get(objects, "attempt")))
+	list = json_get(objects, "attempt");
+	if (objects && !manifest_job(list))
 		return error_null(error_set(err, EINVAL,
-					    "%.120s: expected attempt: a list "
+					    "%.120s: expected attempt: a List "
 					    "with a Job as the last item",
 					    path));
-	if (!objects || !file)
-		return take(objects);
-	site = k8s_read(file, "a pod template: metadata and spec", err);
-	if (!site)
+	if (objects && site && k8s_put_site(list, site, kubectl, err) < 0)
 		return error_null(error_prefix(err, "--site"));
-	if (json_get(json_get(site, "spec"), "activeDeadlineSeconds"))
-		return error_null(error_set(
-			err, EINVAL,
-			"--site: activeDeadlineSeconds is not valid here, as "
-			"it deletes pods with their output; expected timeout "
-			"in the sweep"));
-	job = k8s_job(json_get(objects, "attempt"));
-	manifest_merge(json_get(json_get(job, "spec"), "template"), site);
 	return take(objects);
 }
 
+/* NULL: no value. */
+static void word_put(cJSON *words, const char *word, const char *text)
+{
+	cJSON_AddItemToObject(words, word,
+			      text ? cJSON_CreateString(text)
+				   : cJSON_CreateNull());
+}
+
 /* The devices of the sweep's vendor, in the words of Kubernetes. */
-static int k8s_put_devices(cJSON *choices, const struct input *input,
-			   struct error *err)
+static int k8s_put_devices(struct cli *cli, cJSON *words,
+			   const struct input *input, struct error *err)
 {
 	owned(job_spec_clear) struct job_spec spec = { 0 };
 	const struct vendor *vendor;
+	const struct profile *profile;
 
-	if (!sweep_totals(input->sweep)->kept)
-		return 0;
 	if (sweep_cell_spec(input->sweep, 0, &spec, err) < 0)
 		return -1;
 	vendor = catalog_vendor(input->catalog, spec.vendor);
-	if (vendor && vendor->profile->kubernetes_class)
-		cJSON_AddStringToObject(choices, "class",
-					vendor->profile->kubernetes_class);
-	else if (vendor && vendor->profile->kubernetes_resource)
-		cJSON_AddStringToObject(choices, "resource",
-					vendor->profile->kubernetes_resource);
+	profile = vendor ? vendor->profile : NULL;
+	word_put(words, "CLASS", profile ? profile->kubernetes_class : NULL);
+	word_put(words, "RESOURCE",
+		 profile && !profile->kubernetes_class
+			 ? profile->kubernetes_resource
+			 : NULL);
+	if (profile && profile->kubernetes_unknown &&
+	    !k8s_options_given(cli)->site)
+		cli_say(cli, "%s: %s", spec.vendor,
+			profile->kubernetes_unknown);
 	return 0;
 }
 
@@ -126,24 +146,25 @@ static cJSON *k8s_choices(struct cli *cli, const struct input *input,
 {
 	const struct k8s_options *given = k8s_options_given(cli);
 	owned(cJSON_Delete) cJSON *choices = cJSON_CreateObject();
-	cJSON *objects = k8s_objects(cli, err), *words;
+	cJSON *kubectl = cJSON_AddArrayToObject(choices, "kubectl");
+	cJSON *words = cJSON_AddObjectToObject(choices, "words"), *objects;
 
+	for (size_t i = 1; i < cli->arg_count; i++)
+		cJSON_AddItemToArray(kubectl, cJSON_CreateString(cli->args[i]));
+	objects = k8s_objects(cli, kubectl, err);
 	if (!objects || !cJSON_AddItemToObject(choices, "objects", objects) ||
-	    k8s_put_devices(choices, input, err) < 0)
+	    k8s_put_devices(cli, words, input, err) < 0)
 		return NULL;
-	cJSON_AddStringToObject(choices, "image",
-				given->image ? given->image : IMAGE);
-	if (given->queue)
-		cJSON_AddStringToObject(choices, "queue", given->queue);
-	cJSON_AddBoolToObject(choices, "host_network", given->host_network);
+	word_put(words, "REGATTA", given->image ? given->image : IMAGE);
+	word_put(words, "QUEUE", given->queue);
+	cJSON_AddItemToObject(words, "HOST_NETWORK",
+			      given->host_network ? cJSON_CreateTrue()
+						  : cJSON_CreateNull());
 	cJSON_AddNumberToObject(choices, "at_once",
 				given->at_once != OPTION_NONE
 					? (double)given->at_once
 				: given->queue ? AT_ONCE_QUEUED
 					       : 1);
-	words = cJSON_AddArrayToObject(choices, "kubectl");
-	for (size_t i = 1; i < cli->arg_count; i++)
-		cJSON_AddItemToArray(words, cJSON_CreateString(cli->args[i]));
 	return take(choices);
 }
 
@@ -171,60 +192,50 @@ static bool k8s_serves(const cJSON *found, const char *api)
  */
 static int k8s_discover(cJSON *choices, struct error *err)
 {
-	static const char *const words[] = { "get", "--raw", "/apis", NULL };
-	const cJSON *options = json_get(choices, "kubectl"), *api;
-	cJSON *without = cJSON_AddArrayToObject(choices, "without");
+	const cJSON *kubectl = json_get(choices, "kubectl"), *item;
+	cJSON *words = json_get(choices, "words");
 	owned(cJSON_Delete) cJSON *found = NULL;
 
-	kubectl_json(options, words, &found, NULL);
-	cJSON_ArrayForEach(api,
+	kubectl_run(kubectl, NULL, &found, NULL, "get", "--raw", "/apis", NULL);
+	cJSON_ArrayForEach(item,
 			   json_get(json_get(choices, "objects"), "apis")) {
-		bool gang = !strcmp(api->string, "GANG");
-		int can = found ? k8s_serves(found, cJSON_GetStringValue(api))
-				: !gang;
+		const char *api = json_get_text_or_empty(item, "api");
+		const char *create = json_get_text(item, "create");
+		const char *lacks = json_get_text(item, "lacks");
+		int can = found ? k8s_serves(found, api) : lacks != NULL;
 
-		if (can && gang)
-			can = kubectl_can(options, "create",
-					  "podgroups.scheduling.x-k8s.io", err);
+		if (can && create)
+			can = kubectl_can(kubectl, "create", create, err);
 		if (can < 0)
 			return -1;
-		if (can)
-			continue;
-		if (json_get(choices, "queue") && !strcmp(api->string, "QUEUE"))
-			return error_set(err, ENOENT,
-					 "--queue: the cluster has no Kueue");
-		if (json_get(choices, "class") && !strcmp(api->string, "CLASS"))
-			return error_set(err, ENOENT,
-					 "the cluster has no %.60s, which the "
-					 "vendor's profile needs",
-					 cJSON_GetStringValue(api));
-		cJSON_AddItemToArray(without, cJSON_CreateString(api->string));
+		if (!can && lacks && json_get_text(words, item->string))
+			return error_set(err, ENOENT, "%.200s", lacks);
+		if (!can)
+			word_put(words, item->string, NULL);
 	}
 	return 0;
 }
 
-/* What the guest does there, and why (regatta-k8s(7)). */
-static const char *const k8s_rights[][2] = {
-	{ "create", "jobs" }, { "get", "jobs" },       { "list", "jobs" },
-	{ "delete", "jobs" }, { "create", "secrets" }, { "delete", "secrets" },
-	{ "watch", "jobs" },  { "list", "events" },
-};
-
-/* Is each of them given? One that lacks is named before anything is created. */
-static int k8s_check_rights(const cJSON *options, struct error *err)
+/* Is each right given? One that lacks is named before anything is created. */
+static int k8s_check_rights(const cJSON *choices, struct error *err)
 {
+	const cJSON *right;
 	char lacks[300] = "";
 
-	for (size_t i = 0; i < sizeof(k8s_rights) / sizeof(k8s_rights[0]);
-	     i++) {
-		const char *const *right = k8s_rights[i];
-		int can = kubectl_can(options, right[0], right[1], err);
+	cJSON_ArrayForEach(right,
+			   json_get(json_get(choices, "objects"), "rights")) {
+		const char *verb =
+			cJSON_GetStringValue(cJSON_GetArrayItem(right, 0));
+		const char *what =
+			cJSON_GetStringValue(cJSON_GetArrayItem(right, 1));
+		int can = kubectl_can(json_get(choices, "kubectl"), verb, what,
+				      err);
 
 		if (can < 0)
 			return -1;
 		if (!can)
 			text_append(lacks, sizeof(lacks), "%s%s %s",
-				    *lacks ? ", " : "", right[0], right[1]);
+				    *lacks ? ", " : "", verb, what);
 	}
 	return *lacks ? error_set(err, EPERM,
 				  "the namespace does not let you %s; "
@@ -240,7 +251,7 @@ static int k8s_ask(const cJSON *choices, const cJSON *list, size_t cell,
 {
 	char said[ADMISSION_TEXT_MAX];
 	int could = admission_ask(json_get(choices, "kubectl"),
-				  k8s_job(json_get(list, "items")), said, err);
+				  manifest_job(list), said, err);
 
 	if (could < 0)
 		return -1;
@@ -284,34 +295,30 @@ static int k8s_show(struct cli *cli, const struct input *input,
 }
 
 /* At which the pods reach the controller: the one that reaches their server. */
-static int k8s_address(const cJSON *options, char address[LOCAL_ADDRESS_SIZE],
+static int k8s_address(const cJSON *kubectl, char address[LOCAL_ADDRESS_SIZE],
 		       struct error *err)
 {
-	const char *const words[] = { "config",
-				      "view",
-				      "--minify",
-				      "-o",
-				      "jsonpath={.clusters[0].cluster.server}",
-				      NULL };
-	owned(buffer_clear) struct buffer text = { 0 };
-	const char *pod = getenv("KUBERNETES_SERVICE_HOST");
-	const char *host, *port;
+	const char *pod = getenv("KUBERNETES_SERVICE_HOST"), *server, *host;
+	owned(cJSON_Delete) cJSON *config = NULL;
 	char endpoint[300];
 
-	if (kubectl_run(options, words, &text, NULL) < 0 || !text.size) {
-		if (!pod)
-			return error_set(err, EINVAL,
-					 "kubectl has no cluster; expected a "
-					 "kubeconfig, or a pod with a service "
-					 "account");
-		snprintf(endpoint, sizeof(endpoint), "tcp://%.200s:443", pod);
-		return local_address(endpoint, address, err);
-	}
-	host = strstr(text.data, "://");
-	host = host ? host + 3 : text.data;
-	port = strchr(host, ':');
+	kubectl_run(kubectl, NULL, &config, NULL, "config", "view", "--minify",
+		    "-ojson", NULL);
+	server = json_get_text(json_get(cJSON_GetArrayItem(json_get(config,
+								    "clusters"),
+							   0),
+					"cluster"),
+			       "server");
+	server = server ? server : pod;
+	if (!server)
+		return error_set(err, EINVAL,
+				 "kubectl has no cluster; expected a "
+				 "kubeconfig, or a pod with a service account");
+	host = strstr(server, "://");
+	host = host ? host + 3 : server;
 	snprintf(endpoint, sizeof(endpoint), "tcp://%.*s%s",
-		 (int)strcspn(host, "/"), host, port ? "" : ":443");
+		 (int)strcspn(host, "/"), host,
+		 strchr(host, ':') ? "" : ":443");
 	return local_address(endpoint, address, err);
 }
 
@@ -374,9 +381,7 @@ static int k8s_command(struct cli *cli, struct error *err)
 		return -1;
 	choices = resume ? k8s_resumed(resume, err)
 			 : k8s_choices(cli, &input, err);
-	if (!choices ||
-	    (!given->print &&
-	     k8s_check_rights(json_get(choices, "kubectl"), err) < 0) ||
+	if (!choices || (!given->print && k8s_check_rights(choices, err) < 0) ||
 	    (!resume && k8s_discover(choices, err) < 0))
 		return -1;
 	return given->plan || given->print

@@ -28,19 +28,15 @@ static int token_prepare(struct cli *cli, const struct token_options *options,
 			 struct join_token *token, struct error *err)
 {
 	struct connection connection;
-	struct key key;
 
 	if (settings_connection(cli->environment, cli->options, &connection,
 				err) < 0 ||
-	    settings_newest_key(&connection, err) < 0 ||
-	    key_generate(&key, "token", ROLE_JOINER, err) < 0)
+	    settings_newest_key(&connection, err) < 0)
 		return -1;
-	snprintf(token->endpoint, sizeof(token->endpoint), "%s",
-		 options->address ? options->address : connection.endpoint);
-	memcpy(token->server_public, connection.server_public, KEY_TEXT_SIZE);
-	memcpy(token->public, key.public, KEY_TEXT_SIZE);
-	memcpy(token->secret, key.secret, KEY_TEXT_SIZE);
-	return 0;
+	return join_token_make(token,
+			       options->address ? options->address
+						: connection.endpoint,
+			       connection.server_public, err);
 }
 
 static int token_announce(struct cli *cli, const char *line,

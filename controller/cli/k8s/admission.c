@@ -9,50 +9,53 @@
 #include "protocol/message/json_get.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-double admission_quantity(const cJSON *value)
+/* "1500m", "64Gi", 8; 0: it is none. */
+static double admission_quantity(const cJSON *value)
 {
-	static const struct {
-		const char *unit;
-		double factor;
-	} units[] = { { "m", 1e-3 },        { "k", 1e3 },
-		      { "M", 1e6 },         { "G", 1e9 },
-		      { "T", 1e12 },        { "P", 1e15 },
-		      { "Ki", 1024 },       { "Mi", 1048576 },
-		      { "Gi", 1073741824 }, { "Ti", 1099511627776 } };
-	const char *text = cJSON_GetStringValue(value);
-	char *unit;
+	const char *text = cJSON_GetStringValue(value), *units, *unit;
+	bool binary;
 	double number;
+	char *end;
 
 	if (!text)
 		return cJSON_IsNumber(value) ? value->valuedouble : 0;
-	number = strtod(text, &unit);
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (!strcmp(unit, units[i].unit))
-			return number * units[i].factor;
-	return *unit ? 0 : number;
+	number = strtod(text, &end);
+	if (!*end || !strcmp(end, "m"))
+		return *end ? number / 1000 : number;
+	binary = !strcmp(end + 1, "i");
+	units = binary ? "KMGTPE" : "kMGTPE";
+	unit = strchr(units, *end);
+	return unit && (binary || !end[1])
+		       ? number * pow(binary ? 1024 : 1000,
+				      (double)(unit - units + 1))
+		       : 0;
 }
 
 static bool admission_tolerates(const cJSON *spec, const cJSON *taint)
 {
+	static const char *const members[] = { "key", "effect", "value", NULL };
 	const cJSON *item;
 
 	cJSON_ArrayForEach(item, json_get(spec, "tolerations")) {
-		const char *key = json_get_text_or_empty(item, "key");
-		const char *effect = json_get_text_or_empty(item, "effect");
 		bool exists = !strcmp(json_get_text_or_empty(item, "operator"),
 				      "Exists");
+		const char *const *name = members;
 
-		if ((!*key ? exists
-			   : !strcmp(key,
-				     json_get_text_or_empty(taint, "key"))) &&
-		    (exists ||
-		     !strcmp(json_get_text_or_empty(item, "value"),
-			     json_get_text_or_empty(taint, "value"))) &&
-		    (!*effect ||
-		     !strcmp(effect, json_get_text_or_empty(taint, "effect"))))
+		for (; *name; name++) {
+			const char *wanted =
+				json_get_text_or_empty(item, *name);
+
+			if (!*wanted && (exists || *name != members[2]))
+				continue; /* any */
+			if (strcmp(wanted,
+				   json_get_text_or_empty(taint, *name)) != 0)
+				break;
+		}
+		if (!*name)
 			return true;
 	}
 	return false;
@@ -73,21 +76,20 @@ bool admission_node_lacks(const cJSON *node, const cJSON *spec,
 			  char text[ADMISSION_TEXT_MAX])
 {
 	const cJSON *metadata = json_get(node, "metadata"), *item;
-	const cJSON *has = json_get(json_get(node, "status"), "allocatable");
+	const cJSON *labels = json_get(metadata, "labels");
+	const cJSON *all = json_get(json_get(node, "status"), "allocatable");
 	const char *name = json_get_text_or_empty(metadata, "name");
 
 	cJSON_ArrayForEach(item, admission_limits(spec)) {
-		double lacks = admission_quantity(item) -
-			       admission_quantity(json_get(has, item->string));
+		const char *has = json_get_text(all, item->string);
 
-		if (lacks <= 0)
+		if (admission_quantity(item) <=
+		    admission_quantity(json_get(all, item->string)))
 			continue;
 		snprintf(text, ADMISSION_TEXT_MAX,
 			 "%.63s has %.20s %.63s of %.20s", name,
-			 json_get(has, item->string)
-				 ? json_get_text_or_empty(has, item->string)
-				 : "no",
-			 item->string, cJSON_GetStringValue(item));
+			 has ? has : "no", item->string,
+			 cJSON_GetStringValue(item));
 		return true;
 	}
 	cJSON_ArrayForEach(item, json_get(spec, "nodeSelector")) {
@@ -95,8 +97,7 @@ bool admission_node_lacks(const cJSON *node, const cJSON *spec,
 
 		/* What is no text, the API server refuses. */
 		if (!wanted ||
-		    !strcmp(json_get_text_or_empty(json_get(metadata, "labels"),
-						   item->string),
+		    !strcmp(json_get_text_or_empty(labels, item->string),
 			    wanted))
 			continue;
 		snprintf(text, ADMISSION_TEXT_MAX,
@@ -119,7 +120,7 @@ bool admission_node_lacks(const cJSON *node, const cJSON *spec,
 }
 
 /* Has a quota no room for so many pods? The dry run counts one. */
-static bool admission_quota_lacks(const cJSON *quota, const cJSON *spec,
+static bool admission_quota_lacks(const cJSON *quota, const cJSON *limits,
 				  double pods, char text[ADMISSION_TEXT_MAX])
 {
 	const cJSON *status = json_get(quota, "status"), *hard;
@@ -129,63 +130,51 @@ static bool admission_quota_lacks(const cJSON *quota, const cJSON *spec,
 		size_t prefix = !strncmp(name, "requests.", 9) ? 9
 				: !strncmp(name, "limits.", 7) ? 7
 							       : 0;
+		const cJSON *one = json_get(limits, name + prefix);
 		double need =
 			pods *
-			(!strcmp(name, "pods")
-				 ? 1
-				 : admission_quantity(
-					   json_get(admission_limits(spec),
-						    name + prefix)));
+			(strcmp(name, "pods") ? admission_quantity(one) : 1);
 		const cJSON *used = json_get(json_get(status, "used"), name);
 
 		if (need + admission_quantity(used) <= admission_quantity(hard))
 			continue;
 		snprintf(text, ADMISSION_TEXT_MAX,
 			 "quota %.63s: %.63s: %.0f more than the %.20s used, "
-			 "of "
-			 "%.20s",
+			 "of %.20s",
 			 json_get_text_or_empty(json_get(quota, "metadata"),
 						"name"),
-			 name, need,
-			 json_get_text_or_empty(json_get(status, "used"), name),
+			 name, need, used ? cJSON_GetStringValue(used) : "0",
 			 cJSON_GetStringValue(hard));
 		return true;
 	}
 	return false;
 }
 
-static int admission_try(const cJSON *kubectl, const cJSON *template,
-			 const char *name, struct error *err)
+/* A pod of the Job, on its own. */
+static int admission_try(const cJSON *kubectl, const cJSON *job,
+			 struct error *err)
 {
-	owned(cJSON_Delete) cJSON *pod = cJSON_Duplicate(template, true);
-	owned(cJSON_Delete) cJSON *answer = NULL;
+	owned(cJSON_Delete) cJSON *pod =
+		cJSON_Duplicate(json_get(json_get(job, "spec"), "template"),
+				true);
 
 	cJSON_AddStringToObject(pod, "apiVersion", "v1");
 	cJSON_AddStringToObject(pod, "kind", "Pod");
-	cJSON_AddStringToObject(json_get(pod, "metadata"), "name", name);
-	return kubectl_create(kubectl, pod, "--dry-run=server", &answer, err);
-}
-
-/* The items of a list, unless they may not be read. The caller deletes *list.
- */
-static const cJSON *admission_list(const cJSON *kubectl, const char *what,
-				   cJSON **list)
-{
-	const char *const words[] = { "get", what, "-o", "json", NULL };
-
-	return kubectl_json(kubectl, words, list, NULL) < 0
-		       ? NULL
-		       : json_get(*list, "items");
+	cJSON_AddStringToObject(json_get(pod, "metadata"), "name",
+				json_get_text(json_get(job, "metadata"),
+					      "name"));
+	return kubectl_run(kubectl, pod, NULL, err, "create",
+			   "--dry-run=server", NULL);
 }
 
 int admission_ask(const cJSON *kubectl, const cJSON *job,
 		  char text[ADMISSION_TEXT_MAX], struct error *err)
 {
-	const cJSON *template = json_get(json_get(job, "spec"), "template");
-	const cJSON *spec = json_get(template, "spec"), *item, *quotas, *nodes;
-	double pods = admission_quantity(
-		json_get(json_get(job, "spec"), "parallelism"));
-	owned(cJSON_Delete) cJSON *quota_list = NULL, *node_list = NULL;
+	const cJSON *of = json_get(job, "spec"), *item;
+	const cJSON *spec = json_get(json_get(of, "template"), "spec");
+	const cJSON *limits = admission_limits(spec);
+	double pods = admission_quantity(json_get(of, "parallelism"));
+	owned(cJSON_Delete) cJSON *quotas = NULL, *nodes = NULL;
 	char why[ADMISSION_TEXT_MAX] = "the cluster has no node";
 	int good = 0, all = 0;
 	int can = kubectl_can(kubectl, "create", "pods", err);
@@ -195,34 +184,32 @@ int admission_ask(const cJSON *kubectl, const cJSON *job,
 
 	if (can < 0)
 		return -1;
-	if (can &&
-	    admission_try(kubectl, template,
-			  json_get_text(json_get(job, "metadata"), "name"),
-			  &refused) < 0) {
+	if (can && admission_try(kubectl, job, &refused) < 0) {
 		if (refused.code != EIO)
 			return error_set(err, refused.code, "%s", refused.text);
 		snprintf(text, ADMISSION_TEXT_MAX, "%s", refused.text);
 		return 0;
 	}
-	quotas = admission_list(kubectl, "resourcequotas", &quota_list);
-	cJSON_ArrayForEach(item, quotas)
-		if (admission_quota_lacks(item, spec, pods, text))
+	/* Neither list, unless it may be read. */
+	kubectl_run(kubectl, NULL, &quotas, NULL, "get", "resourcequotas",
+		    "-ojson", NULL);
+	kubectl_run(kubectl, NULL, &nodes, NULL, "get", "nodes", "-ojson",
+		    NULL);
+	cJSON_ArrayForEach(item, json_get(quotas, "items"))
+		if (admission_quota_lacks(item, limits, pods, text))
 			return 0;
-	nodes = admission_list(kubectl, "nodes", &node_list);
-	if (!nodes) {
-		snprintf(text, ADMISSION_TEXT_MAX,
-			 "%s; the nodes may not be read", tried);
-		return 1;
-	}
-	cJSON_ArrayForEach(item, nodes) {
+	cJSON_ArrayForEach(item, json_get(nodes, "items")) {
 		all++;
 		good += !admission_node_lacks(item, spec, why);
 	}
-	if (good)
+	if (!nodes)
+		snprintf(text, ADMISSION_TEXT_MAX,
+			 "%s; the nodes may not be read", tried);
+	else if (good)
 		snprintf(text, ADMISSION_TEXT_MAX,
 			 "%s; %d of %d nodes could run it", tried, good, all);
 	else
 		snprintf(text, ADMISSION_TEXT_MAX,
 			 "no node could run it: %.360s", why);
-	return good > 0;
+	return !nodes || good;
 }

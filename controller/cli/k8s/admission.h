@@ -19,9 +19,6 @@
 int admission_ask(const cJSON *kubectl, const cJSON *job,
 		  char text[ADMISSION_TEXT_MAX], struct error *err);
 
-/* A quantity of Kubernetes, "1500m", "64Gi", 8; 0: it is none. */
-double admission_quantity(const cJSON *value);
-
 /* Why the node could not run a pod of this spec: its name and what it lacks.
  * False: it could.
  */

@@ -23,10 +23,8 @@
 struct manifest_run {
 	const char *cluster; /* names the run: its folder's label */
 	const char *owner;   /* uid of the Job that owns all; NULL: none yet */
-	/* image: with regatta-agent and regatta-init; resource: extended
-	 * resource of the vendor's devices, or class: their DeviceClass;
-	 * queue: of Kueue; host_network; objects: kubernetes.yaml; without: the
-	 * words of its `apis` that the cluster does not serve.
+	/* objects: kubernetes.yaml; words: values of its words that all Jobs
+	 * have, null for one that has no value here; CLASS and RESOURCE always.
 	 */
 	const cJSON *choices;
 };
@@ -36,10 +34,6 @@ struct manifest_run {
  */
 void manifest_name(const char *cluster, uint64_t job, uint32_t attempt,
 		   char name[MANIFEST_NAME_SIZE]);
-
-/* The job and attempt of such a name, or of a pod's. False: of another run. */
-bool manifest_of(const char *cluster, const char *name, uint64_t *job,
-		 uint32_t *attempt);
 
 /* The Job that owns all. The caller deletes it. */
 cJSON *manifest_anchor(const struct manifest_run *run);
@@ -51,7 +45,5 @@ cJSON *manifest_attempt(const struct manifest_run *run,
 			const struct job_spec *spec, uint64_t job,
 			uint32_t attempt, const char *token, struct error *err);
 
-/* Merge `from` into `to`: objects by their members; lists by the mountPath or
- * name of their items; what else is in `from` replaces what is in `to`.
- */
-void manifest_merge(cJSON *to, const cJSON *from);
+/* The Job of such a List; NULL: its last item is none. */
+cJSON *manifest_job(const cJSON *list);

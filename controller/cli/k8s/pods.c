@@ -7,7 +7,6 @@
 #include "controller/cli/run/session.h"
 #include "controller/sweep/sweep.h"
 #include "protocol/base/clock.h"
-#include "protocol/base/file.h"
 #include "protocol/base/parent_watch.h"
 #include "protocol/base/printable.h"
 #include "protocol/base/program.h"
@@ -18,13 +17,10 @@
 #include "protocol/wire/join.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
-#include <time.h>
 
 #define TURN_MS 200   /* between looks at the run's jobs */
 #define QUICK_MS 50   /* while one waits for its pods */
@@ -33,12 +29,11 @@
 #define AGAIN_MS 5000 /* after a call that failed */
 #define TOKEN_S 86400 /* a Job may wait long for its pods */
 #define TOKEN_SPARE 2 /* pods that replace deleted ones */
-#define END_S "60s"   /* for all pods to be gone */
 
 /* A Job of ours. */
 struct pod_job {
-	uint64_t job;
-	uint32_t attempt;
+	char name[MANIFEST_NAME_SIZE];
+	uint64_t job;             /* 0: not seen yet */
 	bool wanted;              /* its attempt is not over */
 	bool waits;               /* the attempt has no nodes yet */
 	const cJSON *event;       /* of the last look: why it has none */
@@ -52,9 +47,10 @@ struct pods {
 	cJSON *choices;
 	const cJSON *kubectl; /* its options */
 	struct manifest_run run;
+	char name[MANIFEST_NAME_SIZE]; /* of the Job that owns all */
+	char owner[64];                /* its uid; "": none yet */
 	char label[128]; /* of all that it has created, as a selector */
 	size_t at_once;
-	cJSON *anchor; /* the Job that owns all */
 	bool ending;
 	int64_t look_at; /* at pods; monotonic ms */
 	TAILQ_HEAD(, pod_job) jobs;
@@ -69,83 +65,72 @@ static void pods_clear(struct pods *pods)
 		free(job);
 	}
 	session_clear(&pods->session);
-	cJSON_Delete(pods->anchor);
 	cJSON_Delete(pods->choices);
 }
 OWNED_VALUE(struct pods, pods_clear)
 
 /* Our Jobs. */
 
-static struct pod_job *pods_find(const struct pods *pods, uint64_t job,
-				 uint32_t attempt)
+/* That of this name, or of a pod of this name. */
+static struct pod_job *pods_find(const struct pods *pods, const char *name)
 {
-	struct pod_job *item;
+	struct pod_job *job;
 
-	TAILQ_FOREACH(item, &pods->jobs, next)
-		if (item->job == job && item->attempt == attempt)
-			return item;
+	TAILQ_FOREACH(job, &pods->jobs, next) {
+		size_t size = strlen(job->name);
+
+		if (!strncmp(job->name, name, size) &&
+		    (!name[size] || name[size] == '-'))
+			return job;
+	}
 	return NULL;
 }
 
-static struct pod_job *pods_add(struct pods *pods, uint64_t job,
-				uint32_t attempt, struct error *err)
+static struct pod_job *pods_add(struct pods *pods, const char *name,
+				struct error *err)
 {
-	struct pod_job *item = calloc(1, sizeof(*item));
+	struct pod_job *job = calloc(1, sizeof(*job));
 
-	if (!item)
+	if (!job)
 		return error_null(error_nomem(err, "pods"));
-	item->job = job;
-	item->attempt = attempt;
-	item->wanted = true;
-	TAILQ_INSERT_TAIL(&pods->jobs, item, next);
-	return item;
+	snprintf(job->name, sizeof(job->name), "%s", name);
+	job->wanted = true;
+	TAILQ_INSERT_TAIL(&pods->jobs, job, next);
+	return job;
 }
 
-/* The Job that owns all the others: make it. */
-static int pods_anchor(struct pods *pods, struct error *err)
-{
-	owned(cJSON_Delete) cJSON *anchor = manifest_anchor(&pods->run);
-
-	return kubectl_create(pods->kubectl, anchor, NULL, &pods->anchor, err);
-}
-
-static int pods_adopt_job(struct pods *pods, cJSON *item, struct error *err)
-{
-	const char *name =
-		json_get_text_or_empty(json_get(item, "metadata"), "name");
-	char anchor[MANIFEST_NAME_SIZE];
-	uint32_t attempt;
-	uint64_t job;
-
-	manifest_name(pods->run.cluster, 0, 0, anchor);
-	if (!strcmp(name, anchor))
-		pods->anchor = cJSON_Duplicate(item, true);
-	else if (manifest_of(pods->run.cluster, name, &job, &attempt) &&
-		 !pods_add(pods, job, attempt, err))
-		return -1;
-	return 0;
-}
-
-/* Find what an earlier guest of this run has left. */
+/* Find what an earlier guest of this run has left, or make the Job that owns
+ * all the others.
+ */
 static int pods_adopt(struct pods *pods, struct error *err)
 {
-	const char *const words[] = { "get", "jobs", "-l", pods->label,
-				      "-o",  "json", NULL };
-	owned(cJSON_Delete) cJSON *answer = NULL;
-	cJSON *item;
+	owned(cJSON_Delete) cJSON *list = NULL, *anchor = NULL, *made = NULL;
+	const cJSON *item, *found = NULL;
 
-	if (pods->run.owner)
+	if (*pods->owner)
 		return 0;
-	if (kubectl_json(pods->kubectl, words, &answer, err) < 0)
+	if (kubectl_run(pods->kubectl, NULL, &list, err, "get", "jobs", "-l",
+			pods->label, "-ojson", NULL) < 0)
 		return -1;
-	cJSON_ArrayForEach(item, json_get(answer, "items"))
-		if (pods_adopt_job(pods, item, err) < 0)
+	cJSON_ArrayForEach(item, json_get(list, "items")) {
+		const char *name =
+			json_get_text_or_empty(json_get(item, "metadata"),
+					       "name");
+
+		if (!strcmp(name, pods->name))
+			found = item;
+		else if (!pods_find(pods, name) && !pods_add(pods, name, err))
 			return -1;
-	if (!pods->anchor && pods_anchor(pods, err) < 0)
+	}
+	anchor = found ? NULL : manifest_anchor(&pods->run);
+	if (!found && kubectl_run(pods->kubectl, anchor, &made, err, "create",
+				  "-ojson", NULL) < 0)
 		return -1;
-	pods->run.owner =
-		json_get_text(json_get(pods->anchor, "metadata"), "uid");
-	return pods->run.owner ? 0 : error_set(err, EPROTO, "a Job has no uid");
+	snprintf(pods->owner, sizeof(pods->owner), "%s",
+		 json_get_text_or_empty(json_get(found ? found : made,
+						 "metadata"),
+					"uid"));
+	return *pods->owner ? 0 : error_set(err, EPROTO, "a Job has no uid");
 }
 
 /* A token with which so many agents can join. */
@@ -153,155 +138,161 @@ static int pods_token(struct pods *pods, uint32_t nodes,
 		      char text[JOIN_TOKEN_MAX], struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
-	struct join_token token = { 0 };
+	const struct folder *folder = &pods->session.folder;
+	struct join_token token;
 	struct message_token message = {
 		.public = token.public,
 		.role = (char *)role_name(ROLE_AGENT),
 		.uses = nodes + TOKEN_SPARE,
 		.for_s = TOKEN_S,
 	};
-	struct key key;
+	char endpoint[JOIN_ENDPOINT_SIZE];
 
-	if (key_generate(&key, "token", ROLE_JOINER, err) < 0 ||
-	    folder_endpoint(&pods->session.folder, token.endpoint, err) < 0)
-		return -1;
-	memcpy(token.server_public, pods->session.folder.controller.public,
-	       KEY_TEXT_SIZE);
-	memcpy(token.public, key.public, KEY_TEXT_SIZE);
-	memcpy(token.secret, key.secret, KEY_TEXT_SIZE);
-	if (client_call(pods->session.client, MESSAGE_TOKEN, &message, &answer,
-			err) < 0)
-		return -1;
-	return join_token_text(&token, text, err);
+	return folder_endpoint(folder, endpoint, err) < 0 ||
+			       join_token_make(&token, endpoint,
+					       folder->controller.public,
+					       err) < 0 ||
+			       join_token_text(&token, text, err) < 0
+		       ? -1
+		       : client_call(pods->session.client, MESSAGE_TOKEN,
+				     &message, &answer, err);
 }
 
 /* With its Secret and its pods. */
-static int pods_delete(struct pods *pods, uint64_t job, uint32_t attempt,
+static int pods_delete(const struct pods *pods, const char *name,
 		       struct error *err)
 {
-	owned(buffer_clear) struct buffer text = { 0 };
-	char name[MANIFEST_NAME_SIZE];
-	const char *const words[] = { "delete",       "jobs,secrets",
-				      name,           "--ignore-not-found",
-				      "--wait=false", NULL };
-
-	manifest_name(pods->run.cluster, job, attempt, name);
-	return kubectl_run(pods->kubectl, words, &text, err);
+	return kubectl_run(pods->kubectl, NULL, NULL, err, "delete",
+			   "jobs,secrets", name, "--ignore-not-found",
+			   "--wait=false", NULL);
 }
 
 static int pods_begin(struct pods *pods, const struct job_info *info,
-		      struct error *err)
+		      const char *name, struct error *err)
 {
 	struct message_query query = { .what = QUERY_JOB, .id = info->job };
 	owned(answer_clear) struct answer reply = { 0 };
 	owned(job_spec_clear) struct job_spec spec = { 0 };
-	owned(cJSON_Delete) cJSON *list = NULL, *made = NULL;
+	owned(cJSON_Delete) cJSON *list = NULL;
 	char token[JOIN_TOKEN_MAX];
 
 	if (client_query(pods->session.client, &query, &reply, err) < 0 ||
 	    codec_from_other(&job_spec_schema,
 			     ((const struct reply_job *)reply.reply)->job.spec,
-			     &spec, err) < 0)
-		return -1;
-	if (pods_token(pods, info->nodes, token, err) < 0)
+			     &spec, err) < 0 ||
+	    pods_token(pods, info->nodes, token, err) < 0)
 		return -1;
 	list = manifest_attempt(&pods->run, &spec, info->job, info->attempt,
 				token, err);
 	if (!list)
 		return -1;
-	if (kubectl_create(pods->kubectl, list, NULL, &made, err) < 0) {
-		pods_delete(pods, info->job, info->attempt, NULL);
+	if (kubectl_run(pods->kubectl, list, NULL, err, "create", NULL) < 0) {
+		pods_delete(pods, name, NULL);
 		return -1;
 	}
 	cli_say(pods->cli, "created a Job for job %" PRIu64 ", attempt %u",
 		info->job, info->attempt);
 	pods->look_at = clock_mono_ms() + START_MS;
-	return pods_add(pods, info->job, info->attempt, err) ? 0 : -1;
+	return pods_add(pods, name, err) ? 0 : -1;
 }
 
 /* The jobs of the run. */
 
-/* It waits for nodes, not for its turn or for other jobs. */
-static bool pods_lacks_nodes(const struct job_info *info)
-{
-	return job_state_from(info->state) == JOB_QUEUED && info->waits &&
-	       !strncmp(info->waits, "needs ", 6);
-}
-
+/* Keep its Job, or make one if it waits for nodes, not for its turn or for
+ * other jobs.
+ */
 static int pods_see_job(struct pods *pods, const struct job_info *info,
 			size_t *open, struct error *err)
 {
-	struct pod_job *item = pods_find(pods, info->job, info->attempt);
-	bool over = job_state_final(job_state_from(info->state));
+	enum job_state state = job_state_from(info->state);
+	bool lacks = state == JOB_QUEUED && info->waits &&
+		     !strncmp(info->waits, "needs ", 6);
+	char name[MANIFEST_NAME_SIZE];
+	struct pod_job *job;
 
-	if (item) {
-		item->wanted = !over || !info->removed;
-		item->waits = job_state_from(info->state) == JOB_QUEUED;
-		*open += item->wanted;
-		return 0;
-	}
-	if (!pods_lacks_nodes(info) || *open >= pods->at_once)
-		return 0;
-	++*open;
-	return pods_begin(pods, info, err);
-}
-
-/* The agents of a Job that is gone. */
-static void pods_forget_nodes(struct pods *pods, const struct rows *nodes,
-			      const struct pod_job *of)
-{
-	for (size_t i = 0; i < nodes->count; i++) {
-		const struct node_info *node = rows_at(nodes, i);
-		struct message_revoke message = { .kind = (char *)"node",
-						  .name = node->name,
-						  .force = true };
-		owned(answer_clear) struct answer answer = { 0 };
-		uint64_t job;
-		uint32_t attempt;
-
-		if (manifest_of(pods->run.cluster, node->name, &job,
-				&attempt) &&
-		    job == of->job && attempt == of->attempt)
-			client_call(pods->session.client, MESSAGE_REVOKE,
-				    &message, &answer, NULL);
-	}
-}
-
-/* Remove the Jobs whose attempt is over. */
-static int pods_sweep(struct pods *pods, const struct rows *nodes,
-		      struct error *err)
-{
-	struct pod_job *item, *next;
-
-	for (item = TAILQ_FIRST(&pods->jobs); item; item = next) {
-		next = TAILQ_NEXT(item, next);
-		if (item->wanted)
-			continue;
-		if (pods_delete(pods, item->job, item->attempt, err) < 0)
-			return -1;
-		pods_forget_nodes(pods, nodes, item);
-		TAILQ_REMOVE(&pods->jobs, item, next);
-		free(item);
-	}
+	manifest_name(pods->run.cluster, info->job, info->attempt, name);
+	job = pods_find(pods, name);
+	if (!job)
+		return lacks && (*open)++ < pods->at_once
+			       ? pods_begin(pods, info, name, err)
+			       : 0;
+	job->job = info->job;
+	job->wanted = !job_state_final(state) || !info->removed;
+	job->waits = state == JOB_QUEUED;
+	*open += job->wanted;
 	return 0;
 }
 
 static int pods_see_jobs(struct pods *pods, struct error *err)
 {
 	owned(rows_clear) struct rows jobs = { 0 };
-	struct pod_job *item;
+	struct pod_job *job;
 	size_t open = 0;
 
 	if (client_rows(pods->session.client, QUERY_JOBS, 0, "job", &jobs,
 			err) < 0)
 		return -1;
-	TAILQ_FOREACH(item, &pods->jobs, next)
-		item->wanted = false;
+	TAILQ_FOREACH(job, &pods->jobs, next)
+		job->wanted = false;
 	for (size_t i = 0; i < jobs.count; i++)
 		if (pods_see_job(pods, rows_at(&jobs, i), &open, err) < 0)
 			return -1;
 	return 0;
 }
+
+/* Label an agent that has come for its job; forget one whose Job is over. */
+static int pods_see_node(struct pods *pods, const struct node_info *node,
+			 struct error *err)
+{
+	owned(answer_clear) struct answer answer = { 0 };
+	owned(cJSON_Delete) cJSON *labels = cJSON_CreateObject();
+	const struct pod_job *job = pods_find(pods, node->name);
+	struct message_label label = { .node = node->name, .labels = labels };
+	struct message_revoke revoke = { .kind = (char *)"node",
+					 .name = node->name,
+					 .force = true };
+	char id[24];
+
+	if (!job || !job->wanted) {
+		client_call(pods->session.client, MESSAGE_REVOKE, &revoke,
+			    &answer, NULL);
+		return 0;
+	}
+	if (!job->job || strcmp(node->state, "up") != 0 ||
+	    json_get(node->labels, "job"))
+		return 0;
+	snprintf(id, sizeof(id), "%" PRIu64, job->job);
+	if (!cJSON_AddStringToObject(labels, "job", id))
+		return error_nomem(err, "labels");
+	return client_call(pods->session.client, MESSAGE_LABEL, &label, &answer,
+			   err);
+}
+
+/* Then remove the Jobs whose attempt is over. */
+static int pods_see_nodes(struct pods *pods, struct error *err)
+{
+	owned(rows_clear) struct rows nodes = { 0 };
+	struct pod_job *job, *next;
+
+	if (client_rows(pods->session.client, QUERY_NODES, 0, NULL, &nodes,
+			err) < 0)
+		return -1;
+	for (size_t i = 0; i < nodes.count; i++)
+		if (pods_see_node(pods, rows_at(&nodes, i), err) < 0)
+			return -1;
+	for (job = TAILQ_FIRST(&pods->jobs); job; job = next) {
+		next = TAILQ_NEXT(job, next);
+		if (job->wanted)
+			continue;
+		if (pods_delete(pods, job->name, err) < 0)
+			return -1;
+		TAILQ_REMOVE(&pods->jobs, job, next);
+		free(job);
+	}
+	return 0;
+}
+
+/* Why jobs wait. */
 
 static void pods_tell(struct pods *pods, struct pod_job *job, const char *words)
 {
@@ -319,7 +310,7 @@ static void pods_tell(struct pods *pods, struct pod_job *job, const char *words)
 }
 
 /* The time of an event; newer schedulers have another member for it. */
-static const char *pods_event_time(const cJSON *event)
+static const char *event_time(const cJSON *event)
 {
 	const char *time = json_get_text(event, "lastTimestamp");
 
@@ -331,19 +322,16 @@ static const char *pods_event_time(const cJSON *event)
  */
 static void pods_note_event(struct pods *pods, const cJSON *event)
 {
-	const char *name =
-		json_get_text_or_empty(json_get(event, "involvedObject"),
-				       "name");
-	struct pod_job *job = NULL;
-	uint32_t attempt;
-	uint64_t id;
+	struct pod_job *job =
+		pods_find(pods,
+			  json_get_text_or_empty(json_get(event,
+							  "involvedObject"),
+						 "name"));
 
-	if (manifest_of(pods->run.cluster, name, &id, &attempt))
-		job = pods_find(pods, id, attempt);
 	if (job && job->wanted && job->waits &&
 	    !strstr(json_get_text_or_empty(event, "message"), "ImagePull") &&
 	    (!job->event ||
-	     strcmp(pods_event_time(event), pods_event_time(job->event)) >= 0))
+	     strcmp(event_time(event), event_time(job->event)) >= 0))
 		job->event = event;
 }
 
@@ -364,22 +352,19 @@ static bool pods_wait(const struct pods *pods)
  */
 static int pods_look(struct pods *pods, struct error *err)
 {
-	static const char *const words[] = {
-		"get",  "events", "--field-selector", "type=Warning", "-o",
-		"json", NULL
-	};
-	owned(cJSON_Delete) cJSON *answer = NULL;
+	owned(cJSON_Delete) cJSON *list = NULL;
 	struct pod_job *job;
 	const cJSON *event;
 
 	if (!pods_wait(pods) || clock_mono_ms() < pods->look_at)
 		return 0;
 	pods->look_at = clock_mono_ms() + PODS_MS;
-	if (kubectl_json(pods->kubectl, words, &answer, err) < 0)
+	if (kubectl_run(pods->kubectl, NULL, &list, err, "get", "events",
+			"--field-selector", "type=Warning", "-ojson", NULL) < 0)
 		return -1;
 	TAILQ_FOREACH(job, &pods->jobs, next)
 		job->event = NULL;
-	cJSON_ArrayForEach(event, json_get(answer, "items")) {
+	cJSON_ArrayForEach(event, json_get(list, "items")) {
 		pods_note_event(pods, event);
 	}
 	TAILQ_FOREACH(job, &pods->jobs, next)
@@ -388,47 +373,6 @@ static int pods_look(struct pods *pods, struct error *err)
 				  json_get_text_or_empty(job->event,
 							 "message"));
 	return 0;
-}
-
-/* An agent has come: label it for its job. */
-static int pods_welcome(struct pods *pods, const struct node_info *node,
-			const struct pod_job *item, struct error *err)
-{
-	owned(answer_clear) struct answer answer = { 0 };
-	owned(cJSON_Delete) cJSON *labels = cJSON_CreateObject();
-	struct message_label message = { .node = node->name, .labels = labels };
-	char job[24];
-
-	snprintf(job, sizeof(job), "%" PRIu64, item->job);
-	if (!cJSON_AddStringToObject(labels, "job", job))
-		return error_nomem(err, "labels");
-	return client_call(pods->session.client, MESSAGE_LABEL, &message,
-			   &answer, err);
-}
-
-static int pods_see_nodes(struct pods *pods, struct error *err)
-{
-	owned(rows_clear) struct rows nodes = { 0 };
-
-	if (client_rows(pods->session.client, QUERY_NODES, 0, NULL, &nodes,
-			err) < 0)
-		return -1;
-	for (size_t i = 0; i < nodes.count; i++) {
-		const struct node_info *node = rows_at(&nodes, i);
-		const struct pod_job *item;
-		uint64_t job;
-		uint32_t attempt;
-
-		if (strcmp(node->state, "up") != 0 ||
-		    json_get(node->labels, "job") ||
-		    !manifest_of(pods->run.cluster, node->name, &job, &attempt))
-			continue;
-		item = pods_find(pods, job, attempt);
-		if (item && item->wanted &&
-		    pods_welcome(pods, node, item, err) < 0)
-			return -1;
-	}
-	return pods_sweep(pods, &nodes, err);
 }
 
 /* Its end. */
@@ -453,21 +397,6 @@ static void pods_notice(void *arg, const char *text)
 	cli_say(arg, "%s", text);
 }
 
-/* Whatever the run has created, also before this guest began: its Jobs, and
- * what they own.
- */
-static int pods_remove_all(struct pods *pods, struct error *err)
-{
-	owned(buffer_clear) struct buffer text = { 0 };
-	static const char end[] = "--timeout=" END_S;
-	const char *const words[] = {
-		"delete", "jobs", "-l", pods->label, "--cascade=foreground",
-		end,      NULL
-	};
-
-	return kubectl_run(pods->kubectl, words, &text, err);
-}
-
 static void pods_pause(struct pods *pods, int64_t ms)
 {
 	sd_event *loop = client_loop(pods->session.client);
@@ -479,18 +408,19 @@ static void pods_pause(struct pods *pods, int64_t ms)
 
 static int pods_open(struct pods *pods, struct error *err)
 {
-	const cJSON *from, *item;
+	const cJSON *from;
 
 	if (session_open(&pods->session, pods->cli, err) < 0 ||
 	    folder_choices(&pods->session.folder, &pods->choices, err) < 0)
 		return -1;
 	from = json_get(pods->choices, "k8s");
 	pods->run.cluster = pods->session.folder.cluster;
+	pods->run.owner = pods->owner;
 	pods->run.choices = from;
+	manifest_name(pods->run.cluster, 0, 0, pods->name);
 	snprintf(pods->label, sizeof(pods->label), MANIFEST_RUN "=%s",
 		 pods->run.cluster);
-	item = json_get(from, "at_once");
-	pods->at_once = cJSON_IsNumber(item) ? (size_t)item->valuedouble : 1;
+	pods->at_once = (size_t)cJSON_GetNumberValue(json_get(from, "at_once"));
 	pods->kubectl = json_get(from, "kubectl");
 	return 0;
 }
@@ -522,5 +452,12 @@ int pods_serve(struct cli *cli, int parent_fd, struct error *err)
 				  : pods_wait(&pods) ? QUICK_MS
 						     : TURN_MS);
 	}
-	return pods_remove_all(&pods, err) < 0 ? -1 : EXIT_GOOD;
+	/* Whatever the run has created, also before this guest began: its Jobs,
+	 * and what they own.
+	 */
+	return kubectl_run(pods.kubectl, NULL, NULL, err, "delete", "jobs",
+			   "-l", pods.label, "--cascade=foreground",
+			   "--timeout=60s", NULL) < 0
+		       ? -1
+		       : EXIT_GOOD;
 }

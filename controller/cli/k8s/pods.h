@@ -12,7 +12,7 @@
 #include "controller/cli/cli.h"
 
 /* Serve the run of cli->options->state, whose choices.json has the object
- * "k8s": image, resource, queue, host_network, at_once, kubectl (a list of its
- * options) and site. Until SIGTERM, or until the pipe parent_fd ends.
+ * "k8s": objects and words (manifest.h), at_once, kubectl (a list of its
+ * options). Until SIGTERM, or until the pipe parent_fd ends.
  */
 int pods_serve(struct cli *cli, int parent_fd, struct error *err);
