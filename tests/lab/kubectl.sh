@@ -90,6 +90,7 @@ case "${args[*]}" in
 		echo "Error from server (Forbidden)" >&2
 		exit 1
 	fi
+	cat "$(object)" >>created
 	jq -c 'if .kind == "List" then .items[] else . end' "$(object)" |
 		while read -r object; do
 			name=$(jq -r .metadata.name <<<"$object")
