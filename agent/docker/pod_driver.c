@@ -136,44 +136,25 @@ static int pod_version(struct pod_engine *engine, const char *name,
 	return pod_main_find(engine, err);
 }
 
-static int pod_info(struct pod_engine *engine, const char *name,
-		    const struct call_plan *plan, cJSON *answer,
-		    struct error *err)
-{
-	return 0;
-}
-
-static const char *pod_status(const struct pod_engine *engine)
-{
-	return engine->started ? engine->ended ? "exited" : "running"
-			       : "created";
-}
-
 /* An image is known by its reference alone, because only the kubelet has it. */
 static int pod_image(struct pod_engine *engine, const char *name,
 		     const struct call_plan *plan, cJSON *answer,
 		     struct error *err)
 {
-	size_t size = strlen(name) - strlen("/json");
-	cJSON *digests = cJSON_AddArrayToObject(answer, "RepoDigests");
-	cJSON *layers =
-		cJSON_AddArrayToObject(cJSON_AddObjectToObject(answer,
-							       "RootFS"),
-				       "Layers");
-	char reference[512], id[DIGEST_HEX_SIZE + 8];
+	char id[DIGEST_HEX_SIZE + 8] = "sha256:";
 	struct digest digest;
 
-	if (size >= sizeof(reference))
-		return error_set(err, ENOENT, "image %.80s", name);
-	snprintf(reference, sizeof(reference), "%.*s", (int)size, name);
 	digest_init(&digest);
-	digest_add(&digest, reference, size);
-	snprintf(id, sizeof(id), "sha256:");
+	digest_add(&digest, name, strlen(name));
 	digest_hex(&digest, id + strlen(id));
 	cJSON_AddStringToObject(answer, "Id", id);
-	cJSON_AddItemToArray(layers, cJSON_CreateString(reference));
-	if (strstr(reference, "@sha256:"))
-		cJSON_AddItemToArray(digests, cJSON_CreateString(reference));
+	cJSON_AddItemToObject(answer, "RepoDigests",
+			      cJSON_CreateStringArray(&name,
+						      strstr(name,
+							     "@sha256:") !=
+							      NULL));
+	cJSON_AddItemToObject(cJSON_AddObjectToObject(answer, "RootFS"),
+			      "Layers", cJSON_CreateStringArray(&name, 1));
 	return 0;
 }
 
@@ -322,7 +303,10 @@ static int pod_inspect(struct pod_engine *engine, const char *name,
 {
 	cJSON *state = cJSON_AddObjectToObject(answer, "State");
 
-	cJSON_AddStringToObject(state, "Status", pod_status(engine));
+	cJSON_AddStringToObject(state, "Status",
+				!engine->started ? "created"
+				: engine->ended  ? "exited"
+						 : "running");
 	cJSON_AddNumberToObject(state, "ExitCode", KILLED);
 	if (engine->started && !engine->ended)
 		cJSON_AddNumberToObject(state, "Pid", engine->main);
@@ -344,70 +328,56 @@ static int pod_remove(struct pod_engine *engine, const char *name,
 }
 
 static const struct {
-	const char *method, *path; /* how it begins; then a name */
-	const char *what;          /* behind the name */
-	bool container;            /* the name is that of the container */
+	const char *begin; /* of a request; then a name */
+	const char *end;   /* behind the name, before a query */
+	bool container;    /* the name is that of the container */
+	bool list;         /* the answer is an empty one: no container outlives
+			      its agent, and no image is this agent's */
 	pod_action_fn *action;
 } pod_requests[] = {
-	{ "GET", "/_ping", "", false, pod_version },
-	{ "GET", "/version", "", false, pod_version },
-	{ "GET", "/info", "", false, pod_info },
-	{ "GET", "/images/", "/json", false, pod_image },
-	{ "POST", "/containers/create?name=", "", false, pod_create },
-	{ "POST", "/containers/", "/start", true, pod_start },
-	{ "POST", "/containers/", "/stop", true, pod_stop },
-	{ "POST", "/containers/", "/wait", true, pod_wait },
-	{ "GET", "/containers/", "/json", true, pod_inspect },
-	{ "DELETE", "/containers/", "", true, pod_remove },
+	{ "GET /_ping", "", .action = pod_version },
+	{ "GET /version", "", .action = pod_version },
+	{ "GET /info", "", .action = pod_version },
+	{ "GET /images/", "/json", .action = pod_image },
+	{ "POST /containers/create?name=", "", .action = pod_create },
+	{ "POST /containers/", "/start", true, .action = pod_start },
+	{ "POST /containers/", "/stop", true, .action = pod_stop },
+	{ "POST /containers/", "/wait", true, .action = pod_wait },
+	{ "GET /containers/", "/json", true, .action = pod_inspect },
+	{ "DELETE /containers/", "", true, .action = pod_remove },
+	{ "GET /containers/json", "", .list = true },
+	{ "GET /images/json", "", .list = true },
 };
-
-/* No container outlives its agent, and no image is this agent's. */
-static bool pod_lists(const char *path)
-{
-	return !strncmp(path, "/containers/json", 16) ||
-	       !strcmp(path, "/images/json");
-}
-
-/* Does the path name something and then say `what`, before a query? */
-static bool pod_path_is(const char *path, const char *begin, const char *what,
-			char name[512])
-{
-	const char *rest = path + strlen(begin);
-	size_t size = strcspn(rest, "?"), tail = strlen(what);
-
-	if (strncmp(path, begin, strlen(begin)) != 0 || size < tail ||
-	    size >= 512 || strncmp(rest + size - tail, what, tail) != 0)
-		return false;
-	snprintf(name, 512, "%.*s", (int)size, rest);
-	return true;
-}
 
 static int pod_serve(struct pod_engine *engine, const struct call_plan *plan,
 		     cJSON **answer, struct error *err)
 {
-	char name[512];
+	char request[1024];
 
-	*answer = pod_lists(plan->path) ? cJSON_CreateArray()
-					: cJSON_CreateObject();
-	if (pod_lists(plan->path))
-		return 0;
+	snprintf(request, sizeof(request), "%s %s", plan->method, plan->path);
 	for (size_t i = 0; i < sizeof(pod_requests) / sizeof(pod_requests[0]);
 	     i++) {
-		const char *what = pod_requests[i].what;
+		size_t begin = strlen(pod_requests[i].begin);
+		size_t tail = strlen(pod_requests[i].end), size;
+		char *name = request + begin;
 
-		if (strcmp(plan->method, pod_requests[i].method) != 0 ||
-		    !pod_path_is(plan->path, pod_requests[i].path, what, name))
+		if (strncmp(request, pod_requests[i].begin, begin) != 0)
 			continue;
-		if (!pod_requests[i].container)
-			return pod_requests[i].action(engine, name, plan,
-						      *answer, err);
-		name[strlen(name) - strlen(what)] = 0;
-		if (!engine->name || strcmp(engine->name, name) != 0)
+		size = strcspn(name, "?");
+		if (size < tail ||
+		    strncmp(name + size - tail, pod_requests[i].end, tail) != 0)
+			continue;
+		*answer = pod_requests[i].list ? cJSON_CreateArray()
+					       : cJSON_CreateObject();
+		if (pod_requests[i].list)
+			return 0;
+		name[size - tail] = 0;
+		if (pod_requests[i].container &&
+		    (!engine->name || strcmp(engine->name, name) != 0))
 			return error_set(err, ENOENT, "pod: no %.80s", name);
 		return pod_requests[i].action(engine, name, plan, *answer, err);
 	}
-	return error_set(err, EINVAL, "%s %.80s: a pod has no such call",
-			 plan->method, plan->path);
+	return error_set(err, EINVAL, "%.80s: a pod has no such call", request);
 }
 
 /* The driver. */
@@ -465,12 +435,11 @@ static void pod_cancel(struct engine_call *base)
 	pod_call_free((struct pod_call *)base);
 }
 
-static void pod_engine_free(struct pod_engine *engine)
+static void pod_free(struct engine *base)
 {
+	struct pod_engine *engine = (struct pod_engine *)base;
 	struct pod_call *call;
 
-	if (!engine)
-		return;
 	while ((call = TAILQ_FIRST(&engine->calls)))
 		pod_call_free(call);
 	deferral_free(engine->run);
@@ -484,17 +453,11 @@ static void pod_engine_free(struct pod_engine *engine)
 	sd_event_unref(engine->loop);
 	free(engine);
 }
-OWNED_POINTER(struct pod_engine, pod_engine_free)
-
-static void pod_driver_free(struct engine *base)
-{
-	pod_engine_free((struct pod_engine *)base);
-}
 
 static const struct engine_driver pod_driver = {
 	.begin = pod_begin,
 	.cancel = pod_cancel,
-	.free = pod_driver_free,
+	.free = pod_free,
 };
 
 /* The kubelet makes volumes that everybody may write in. The command may add to
@@ -513,8 +476,8 @@ static void pod_volume_protect(const char *folder)
 struct engine *pod_engine_new(sd_event *loop, const char *host,
 			      struct error *err)
 {
-	owned(pod_engine_free) struct pod_engine *engine =
-		calloc(1, sizeof(*engine));
+	struct pod_engine *engine = calloc(1, sizeof(*engine));
+	owned(engine_free) struct engine *base = NULL;
 
 	if (!engine)
 		return error_null(error_nomem(err, "pod"));
@@ -523,16 +486,16 @@ struct engine *pod_engine_new(sd_event *loop, const char *host,
 	 */
 	prctl(PR_SET_DUMPABLE, 0);
 	TAILQ_INIT(&engine->calls);
+	base = &engine->base;
+	base->driver = &pod_driver;
 	engine->main_fd = -1;
 	engine->loop = sd_event_ref(loop);
 	engine->host = strdup(host);
 	if (!engine->host)
 		return error_null(error_nomem(err, "pod"));
+	base->host = engine->host;
 	engine->folder = engine->host + strlen(POD_ENGINE);
 	pod_volume_protect(engine->folder);
-	engine->base = (struct engine){ &pod_driver, engine->host, false };
 	engine->run = deferral_new(loop, false, pod_answer, engine, err);
-	if (!engine->run)
-		return NULL;
-	return &take(engine)->base;
+	return engine->run ? take(base) : NULL;
 }

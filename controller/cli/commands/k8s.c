@@ -42,18 +42,13 @@ static struct k8s_options *k8s_options_given(const struct cli *cli)
 	return cli->given;
 }
 
-/* A YAML file as JSON; what: expected in it. */
-static cJSON *k8s_read(const char *file, const char *what, struct error *err)
+/* A YAML file as JSON. */
+static cJSON *k8s_read(const char *file, struct error *err)
 {
 	owned(document_free) struct document *document =
 		document_read(file, NULL, err);
-	cJSON *read = document ? value_to_json(document_root(document)) : NULL;
 
-	if (!document || cJSON_IsObject(read))
-		return read;
-	cJSON_Delete(read);
-	error_set(err, EINVAL, "%.120s: expected %s", file, what);
-	return NULL;
+	return document ? value_to_json(document_root(document)) : NULL;
 }
 
 /* Merge the pod template of --site into that of the Job. kubectl knows by which
@@ -64,12 +59,17 @@ static int k8s_put_site(cJSON *list, const char *file, const cJSON *kubectl,
 {
 	owned(cJSON_Delete) cJSON *patch = cJSON_CreateObject(), *job = NULL;
 	owned_free char *text = NULL;
-	cJSON *site = k8s_read(file, "a pod template: metadata and spec", err);
+	cJSON *site = k8s_read(file, err);
 
 	if (!site)
 		return -1;
 	cJSON_AddItemToObject(cJSON_AddObjectToObject(patch, "spec"),
 			      "template", site);
+	if (!cJSON_IsObject(site))
+		return error_set(err, EINVAL,
+				 "%.120s: expected a pod template: metadata "
+				 "and spec",
+				 file);
 	if (json_get(json_get(site, "spec"), "activeDeadlineSeconds"))
 		return error_set(err, EINVAL,
 				 "activeDeadlineSeconds is not valid here, as "
@@ -96,7 +96,7 @@ static cJSON *k8s_objects(struct cli *cli, const cJSON *kubectl,
 	if (cli_images(cli, images, err) < 0)
 		return NULL;
 	snprintf(path, sizeof(path), "%s/kubernetes.yaml", images);
-	objects = k8s_read(path, "objects of Kubernetes", err);
+	objects = k8s_read(path, err);
 	list = json_get(objects, "attempt");
 	if (objects && !manifest_job(list))
 		return error_null(error_set(err, EINVAL,
@@ -106,14 +106,6 @@ static cJSON *k8s_objects(struct cli *cli, const cJSON *kubectl,
 	if (objects && site && k8s_put_site(list, site, kubectl, err) < 0)
 		return error_null(error_prefix(err, "--site"));
 	return take(objects);
-}
-
-/* NULL: no value. */
-static void word_put(cJSON *words, const char *word, const char *text)
-{
-	cJSON_AddItemToObject(words, word,
-			      text ? cJSON_CreateString(text)
-				   : cJSON_CreateNull());
 }
 
 /* The devices of the sweep's vendor, in the words of Kubernetes. */
@@ -128,11 +120,12 @@ static int k8s_put_devices(struct cli *cli, cJSON *words,
 		return -1;
 	vendor = catalog_vendor(input->catalog, spec.vendor);
 	profile = vendor ? vendor->profile : NULL;
-	word_put(words, "CLASS", profile ? profile->kubernetes_class : NULL);
-	word_put(words, "RESOURCE",
-		 profile && !profile->kubernetes_class
-			 ? profile->kubernetes_resource
-			 : NULL);
+	manifest_put(words, "CLASS",
+		     profile ? profile->kubernetes_class : NULL);
+	manifest_put(words, "RESOURCE",
+		     profile && !profile->kubernetes_class
+			     ? profile->kubernetes_resource
+			     : NULL);
 	if (profile && profile->kubernetes_unknown &&
 	    !k8s_options_given(cli)->site)
 		cli_say(cli, "%s: %s", spec.vendor,
@@ -155,8 +148,8 @@ static cJSON *k8s_choices(struct cli *cli, const struct input *input,
 	if (!objects || !cJSON_AddItemToObject(choices, "objects", objects) ||
 	    k8s_put_devices(cli, words, input, err) < 0)
 		return NULL;
-	word_put(words, "REGATTA", given->image ? given->image : IMAGE);
-	word_put(words, "QUEUE", given->queue);
+	manifest_put(words, "REGATTA", given->image ? given->image : IMAGE);
+	manifest_put(words, "QUEUE", given->queue);
 	cJSON_AddItemToObject(words, "HOST_NETWORK",
 			      given->host_network ? cJSON_CreateTrue()
 						  : cJSON_CreateNull());
@@ -211,7 +204,7 @@ static int k8s_discover(cJSON *choices, struct error *err)
 		if (!can && lacks && json_get_text(words, item->string))
 			return error_set(err, ENOENT, "%.200s", lacks);
 		if (!can)
-			word_put(words, item->string, NULL);
+			manifest_put(words, item->string, NULL);
 	}
 	return 0;
 }

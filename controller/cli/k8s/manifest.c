@@ -79,7 +79,7 @@ static void value_put(cJSON *values, const char *word, cJSON *value)
 	cJSON_AddItemToObject(values, word, value ? value : cJSON_CreateNull());
 }
 
-static void value_put_text(cJSON *values, const char *word, const char *text)
+void manifest_put(cJSON *values, const char *word, const char *text)
 {
 	value_put(values, word, text ? cJSON_CreateString(text) : NULL);
 }
@@ -97,7 +97,7 @@ static void value_put_amount(cJSON *values, const char *word, double amount,
 	char text[40];
 
 	snprintf(text, sizeof(text), "%.0f%s", amount, unit);
-	value_put_text(values, word, amount > 0 ? text : NULL);
+	manifest_put(values, word, amount > 0 ? text : NULL);
 }
 
 /* The labels that the sweep wants of nodes choose those of Kubernetes. */
@@ -141,12 +141,12 @@ static cJSON *manifest_values(const struct manifest_run *run, uint64_t job,
 	char name[MANIFEST_NAME_SIZE];
 	cJSON *values = cJSON_Duplicate(json_get(run->choices, "words"), true);
 
-	value_put_text(values, "RUN", run->cluster);
-	value_put_text(values, "OWNER", run->owner);
+	manifest_put(values, "RUN", run->cluster);
+	manifest_put(values, "OWNER", run->owner);
 	manifest_name(run->cluster, 0, 0, name);
-	value_put_text(values, "ANCHOR", name);
+	manifest_put(values, "ANCHOR", name);
 	manifest_name(run->cluster, job, attempt, name);
-	value_put_text(values, "NAME", name);
+	manifest_put(values, "NAME", name);
 	return values;
 }
 
@@ -163,18 +163,18 @@ static int value_put_spec(cJSON *values, const struct job_spec *spec,
 					  cJSON_CreateNull());
 	}
 	value_put_number(values, "NODES", true, spec->nodes);
-	value_put_text(values, "GANG",
-		       spec->nodes > 1 ? json_get_text(values, "NAME") : NULL);
+	manifest_put(values, "GANG",
+		     spec->nodes > 1 ? json_get_text(values, "NAME") : NULL);
 	value_put_number(values, "COUNT", true, spec->devices);
 	value_put_amount(values, "DEVICES", spec->devices ? spec->devices : 1,
 			 "");
 	value_put_amount(values, "CPUS", from->cpus * 1000, "m");
 	value_put_amount(values, "MEMORY", (double)from->memory_bytes, "");
 	value_put_amount(values, "SHM", (double)from->shm_bytes, "");
-	value_put_text(values, "VENDOR", spec->vendor);
-	value_put_text(values, "IMAGE", from->image);
-	value_put_text(values, "WORKDIR", from->workdir);
-	value_put_text(values, "WORKSPACE", from->workspace ? folder : NULL);
+	manifest_put(values, "VENDOR", spec->vendor);
+	manifest_put(values, "IMAGE", from->image);
+	manifest_put(values, "WORKDIR", from->workdir);
+	manifest_put(values, "WORKSPACE", from->workspace ? folder : NULL);
 	value_put(values, "LABELS", manifest_labels(spec->labels));
 	return value_put_user(values, from->user, err);
 }
@@ -194,7 +194,7 @@ cJSON *manifest_attempt(const struct manifest_run *run,
 {
 	owned(cJSON_Delete) cJSON *values = manifest_values(run, job, attempt);
 
-	value_put_text(values, "TOKEN", token);
+	manifest_put(values, "TOKEN", token);
 	return value_put_spec(values, spec, err) < 0
 		       ? NULL
 		       : manifest_fill(json_get(json_get(run->choices,

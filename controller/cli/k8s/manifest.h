@@ -29,6 +29,9 @@ struct manifest_run {
 	const cJSON *choices;
 };
 
+/* Give a word its value, unless it has one; text NULL: it has none here. */
+void manifest_put(cJSON *words, const char *word, const char *text);
+
 /* "regatta-<8 digits>-<job>-<attempt>": also how the names of its pods begin.
  * job 0: of the Job that owns all, "regatta-<8 digits>".
  */
