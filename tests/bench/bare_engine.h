@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#define BARE_WIDTH_MAX 4
+#define BARE_WIDTH_MAX 16
 
 /* --build DIR --folder DIR --engine unix://SOCKET --image REFERENCE, all of
  * them needed: else the program ends with a word about it. They point into

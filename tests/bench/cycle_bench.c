@@ -22,8 +22,7 @@
 
 #define NODES_S 30
 #define SWEEP_S 120
-#define COUNT_MAX 4000       /* cycles of one way */
-#define WIDTH BARE_WIDTH_MAX /* of the wider half */
+#define COUNT_MAX 4000 /* cycles of one way */
 
 /* All cycles of one way at one width. */
 struct tally {
@@ -31,6 +30,8 @@ struct tally {
 	double create_s[COUNT_MAX]; /* of the bare API */
 	size_t count;
 	double wall_s;
+	double machine_s; /* CPU time of everything on the machine */
+	double agent_s, controller_s; /* of it, ours */
 };
 
 /* The bare API. */
@@ -113,12 +114,23 @@ static int place_meet(struct place *place, struct error *err)
 	return place->person ? 0 : -1;
 }
 
+static double agents_cpu_s(const struct site *site)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < site->agents_count; i++)
+		sum += process_cpu_s(site->agents[i]);
+	return sum;
+}
+
 static int run_regatta(struct place *place,
 		       const struct engine_options *options, size_t count,
 		       struct tally *tally, struct error *err)
 {
 	double spans_ms[COUNT_MAX];
 	struct submitted submitted;
+	double agents = agents_cpu_s(place->site);
+	double controller = process_cpu_s(place->site->controller);
 	char text[400];
 	size_t got;
 
@@ -131,6 +143,9 @@ static int run_regatta(struct place *place,
 	    person_wait(place->person, &submitted, SWEEP_S, err) < 0)
 		return -1;
 	tally->wall_s += (double)(clock_ns() - submitted.begun_ns) / 1e9;
+	tally->agent_s += agents_cpu_s(place->site) - agents;
+	tally->controller_s +=
+		process_cpu_s(place->site->controller) - controller;
 	got = person_spans(place->person, submitted.since, "alloc", "removed",
 			   spans_ms, COUNT_MAX, err);
 	for (size_t i = 0; i < got && tally->count < COUNT_MAX; i++)
@@ -191,6 +206,8 @@ static void report(const char *way, size_t width, struct tally *tally,
 	double p90_ms =
 		measure_quantile(tally->seconds, tally->count, 0.9) * 1e3;
 	double rate = (double)tally->count / tally->wall_s;
+	double per_ms = 1e3 / (double)tally->count;
+	double machine_ms = tally->machine_s * per_ms;
 	cJSON *line = result_new("cycle", way);
 
 	cJSON_AddNumberToObject(line, "concurrency", (double)width);
@@ -199,9 +216,20 @@ static void report(const char *way, size_t width, struct tally *tally,
 	cJSON_AddNumberToObject(line, "p90_ms", p90_ms);
 	cJSON_AddNumberToObject(line, "per_s", rate);
 	cJSON_AddNumberToObject(line, "rate_ratio_to_api", rate / base_rate);
+	cJSON_AddNumberToObject(line, "machine_cpu_ms", machine_ms);
+	if (tally->agent_s > 0) {
+		cJSON_AddNumberToObject(line, "agent_cpu_ms",
+					tally->agent_s * per_ms);
+		cJSON_AddNumberToObject(line, "controller_cpu_ms",
+					tally->controller_s * per_ms);
+	}
 	result_put(line);
-	printf("%11zu  %-16s %8.1f %8.1f %8.2f %8.2f\n", width, way, p50_ms,
-	       p90_ms, rate, rate / base_rate);
+	printf("%11zu  %-16s %8.1f %8.1f %8.2f %8.2f %8.1f\n", width, way,
+	       p50_ms, p90_ms, rate, rate / base_rate, machine_ms);
+	if (tally->agent_s > 0)
+		printf("%11s  of which the agent %.1f, the controller %.1f\n",
+		       "", tally->agent_s * per_ms,
+		       tally->controller_s * per_ms);
 	fflush(stdout);
 }
 
@@ -229,16 +257,22 @@ static int run_rounds(struct place *place, const struct engine_options *options,
 	size_t count = is_quick() ? 3 : 25;
 
 	if (width > 1)
-		count *= 2;
+		count = 2 * (count > width ? count : width);
 	/* The first container of an engine takes longer. */
 	if (run_docker(options, 2, 1, &tallies[1], err) < 0)
 		return -1;
 	tallies[1] = (struct tally){ .count = 0 };
-	for (size_t i = 0; i < rounds; i++)
-		if (run_regatta(place, options, count, &tallies[0], err) < 0 ||
-		    run_docker(options, count, width, &tallies[1], err) < 0 ||
-		    run_api(options, count, width, &tallies[2], err) < 0)
+	for (size_t i = 0; i < rounds * 3; i++) {
+		struct tally *tally = &tallies[i % 3];
+		double busy = machine_busy_s();
+
+		if ((i % 3 == 0 ? run_regatta(place, options, count, tally, err)
+		     : i % 3 == 1
+			     ? run_docker(options, count, width, tally, err)
+			     : run_api(options, count, width, tally, err)) < 0)
 			return -1;
+		tally->machine_s += machine_busy_s() - busy;
+	}
 	return 0;
 }
 
@@ -284,11 +318,11 @@ int main(int argc, char **argv)
 	engine_options_read(&options, argc, argv);
 	if (sodium_init() < 0)
 		return EXIT_WORK_FAILED;
-	printf("%11s  %-16s %8s %8s %8s %8s\n", "concurrency", "way", "p50 ms",
-	       "p90 ms", "per s", "to API");
+	printf("%11s  %-16s %8s %8s %8s %8s %8s\n", "concurrency", "way",
+	       "p50 ms", "p90 ms", "per s", "to API", "CPU ms");
 	fflush(stdout);
-	if (measure(&options, 1, &err) < 0 ||
-	    measure(&options, WIDTH, &err) < 0)
-		fail(&err);
+	for (size_t width = 1; width <= BARE_WIDTH_MAX; width *= 4)
+		if (measure(&options, width, &err) < 0)
+			fail(&err);
 	return EXIT_GOOD;
 }
