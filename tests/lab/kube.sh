@@ -28,10 +28,14 @@ inside()
 {
 	nsenter --net=/run/netns/kctl "$@"
 }
+kube_down()
+{
+	K=$KUBE "$KUBE/down.sh" >/dev/null 2>&1
+}
 kube_up()
 {
 	local node
-	trap 'K=$KUBE "$KUBE/down.sh" >/dev/null 2>&1; bed_exit' EXIT
+	trap 'bed_exit kube_down' EXIT
 	export PATH=$KUBE/bin:$PATH
 	K=$KUBE "$KUBE/up.sh" 2 >&2 || return
 	for node in n1 n2; do
