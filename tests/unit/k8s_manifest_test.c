@@ -279,12 +279,17 @@ static void test_selectors(void)
 		"{\"nodeSelector\":{\"disk\":\"nvme\",\"zone\":7}}");
 	owned(cJSON_Delete) cJSON *bad =
 		cJSON_Parse("{\"nodeSelector\":{\"disk\":\"tape\"}}");
+	owned(cJSON_Delete) cJSON *many =
+		cJSON_Parse("{\"containers\":[{\"name\":\"main\","
+			    "\"resources\":{\"limits\":{\"x/npu\":8}}}]}");
 	char text[ADMISSION_TEXT_MAX] = "";
 
 	ok(!admission_node_lacks(node, good, text),
 	   "a selector that is no text is left to the API server");
 	ok(admission_node_lacks(node, bad, text), "another one is told: %s",
 	   text);
+	ok(admission_node_lacks(node, many, text), "so are devices");
+	is(text, "n1 has no x/npu of 8", "also as a number");
 }
 
 int main(void)

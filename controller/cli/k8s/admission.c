@@ -5,6 +5,7 @@
  */
 #include "controller/cli/k8s/admission.h"
 #include "controller/cli/k8s/kubectl.h"
+#include "protocol/base/strings.h"
 #include "protocol/message/codec.h"
 #include "protocol/message/json_get.h"
 
@@ -78,31 +79,32 @@ bool admission_node_lacks(const cJSON *node, const cJSON *spec,
 	const cJSON *metadata = json_get(node, "metadata"), *item;
 	const cJSON *labels = json_get(metadata, "labels");
 	const cJSON *all = json_get(json_get(node, "status"), "allocatable");
-	const char *name = json_get_text_or_empty(metadata, "name");
 
+	snprintf(text, ADMISSION_TEXT_MAX, "%.63s has ",
+		 json_get_text_or_empty(metadata, "name"));
 	cJSON_ArrayForEach(item, admission_limits(spec)) {
-		const char *has = json_get_text(all, item->string);
+		const cJSON *has = json_get(all, item->string);
+		const char *wanted = cJSON_GetStringValue(item);
+		char number[24];
 
-		if (admission_quantity(item) <=
-		    admission_quantity(json_get(all, item->string)))
+		if (admission_quantity(item) <= admission_quantity(has))
 			continue;
-		snprintf(text, ADMISSION_TEXT_MAX,
-			 "%.63s has %.20s %.63s of %.20s", name,
-			 has ? has : "no", item->string,
-			 cJSON_GetStringValue(item));
+		snprintf(number, sizeof(number), "%.0f",
+			 admission_quantity(item));
+		text_append(text, ADMISSION_TEXT_MAX, "%.20s %.63s of %.20s",
+			    has ? cJSON_GetStringValue(has) : "no",
+			    item->string, wanted ? wanted : number);
 		return true;
 	}
 	cJSON_ArrayForEach(item, json_get(spec, "nodeSelector")) {
 		const char *wanted = cJSON_GetStringValue(item);
+		const char *has = json_get_text_or_empty(labels, item->string);
 
 		/* What is no text, the API server refuses. */
-		if (!wanted ||
-		    !strcmp(json_get_text_or_empty(labels, item->string),
-			    wanted))
+		if (!wanted || !strcmp(has, wanted))
 			continue;
-		snprintf(text, ADMISSION_TEXT_MAX,
-			 "%.63s has not the label %.63s=%.63s", name,
-			 item->string, wanted);
+		text_append(text, ADMISSION_TEXT_MAX,
+			    "not the label %.63s=%.63s", item->string, wanted);
 		return true;
 	}
 	cJSON_ArrayForEach(item, json_get(json_get(node, "spec"), "taints")) {
@@ -111,9 +113,8 @@ bool admission_node_lacks(const cJSON *node, const cJSON *spec,
 		if (!strcmp(effect, "PreferNoSchedule") ||
 		    admission_tolerates(spec, item))
 			continue;
-		snprintf(text, ADMISSION_TEXT_MAX,
-			 "%.63s has the taint %.63s:%.30s", name,
-			 json_get_text_or_empty(item, "key"), effect);
+		text_append(text, ADMISSION_TEXT_MAX, "the taint %.63s:%.30s",
+			    json_get_text_or_empty(item, "key"), effect);
 		return true;
 	}
 	return false;

@@ -36,7 +36,6 @@ struct pod_job {
 	uint64_t job;             /* 0: not seen yet */
 	bool wanted;              /* its attempt is not over */
 	bool waits;               /* the attempt has no nodes yet */
-	const cJSON *event;       /* of the last look: why it has none */
 	char said[NOTE_TEXT_MAX]; /* the last detail */
 	TAILQ_ENTRY(pod_job) next;
 };
@@ -71,18 +70,22 @@ OWNED_VALUE(struct pods, pods_clear)
 
 /* Our Jobs. */
 
-/* That of this name, or of a pod of this name. */
+/* Is this its name, or that of a pod of it? */
+static bool pod_job_is(const struct pod_job *job, const char *name)
+{
+	size_t size = strlen(job->name);
+
+	return !strncmp(job->name, name, size) &&
+	       (!name[size] || name[size] == '-');
+}
+
 static struct pod_job *pods_find(const struct pods *pods, const char *name)
 {
 	struct pod_job *job;
 
-	TAILQ_FOREACH(job, &pods->jobs, next) {
-		size_t size = strlen(job->name);
-
-		if (!strncmp(job->name, name, size) &&
-		    (!name[size] || name[size] == '-'))
+	TAILQ_FOREACH(job, &pods->jobs, next)
+		if (pod_job_is(job, name))
 			return job;
-	}
 	return NULL;
 }
 
@@ -309,30 +312,28 @@ static void pods_tell(struct pods *pods, struct pod_job *job, const char *words)
 	client_call(pods->session.client, MESSAGE_NOTE, &note, &answer, NULL);
 }
 
-/* The time of an event; newer schedulers have another member for it. */
-static const char *event_time(const cJSON *event)
-{
-	const char *time = json_get_text(event, "lastTimestamp");
-
-	return time ? time : json_get_text_or_empty(event, "eventTime");
-}
-
-/* Note the warning if it is the last one about a job of ours that waits. That
- * an image is not there yet says less than the warning why.
+/* The last warning about the job; NULL: none. That an image is not there yet
+ * says less than the warning why.
  */
-static void pods_note_event(struct pods *pods, const cJSON *event)
+static const char *pods_warning(const struct pod_job *job, const cJSON *events)
 {
-	struct pod_job *job =
-		pods_find(pods,
-			  json_get_text_or_empty(json_get(event,
-							  "involvedObject"),
-						 "name"));
+	const char *last = NULL, *last_at = "";
+	const cJSON *event;
 
-	if (job && job->wanted && job->waits &&
-	    !strstr(json_get_text_or_empty(event, "message"), "ImagePull") &&
-	    (!job->event ||
-	     strcmp(event_time(event), event_time(job->event)) >= 0))
-		job->event = event;
+	cJSON_ArrayForEach(event, events) {
+		const cJSON *of = json_get(event, "involvedObject");
+		const char *text = json_get_text_or_empty(event, "message");
+		const char *at = json_get_text(event, "lastTimestamp");
+
+		if (!at) /* newer schedulers have another member for it */
+			at = json_get_text_or_empty(event, "eventTime");
+		if (!pod_job_is(job, json_get_text_or_empty(of, "name")) ||
+		    strstr(text, "ImagePull") || strcmp(at, last_at) < 0)
+			continue;
+		last = text;
+		last_at = at;
+	}
+	return last;
 }
 
 static bool pods_wait(const struct pods *pods)
@@ -354,7 +355,6 @@ static int pods_look(struct pods *pods, struct error *err)
 {
 	owned(cJSON_Delete) cJSON *list = NULL;
 	struct pod_job *job;
-	const cJSON *event;
 
 	if (!pods_wait(pods) || clock_mono_ms() < pods->look_at)
 		return 0;
@@ -362,16 +362,12 @@ static int pods_look(struct pods *pods, struct error *err)
 	if (kubectl_run(pods->kubectl, NULL, &list, err, "get", "events",
 			"--field-selector", "type=Warning", "-ojson", NULL) < 0)
 		return -1;
-	TAILQ_FOREACH(job, &pods->jobs, next)
-		job->event = NULL;
-	cJSON_ArrayForEach(event, json_get(list, "items")) {
-		pods_note_event(pods, event);
+	TAILQ_FOREACH(job, &pods->jobs, next) {
+		const char *why = pods_warning(job, json_get(list, "items"));
+
+		if (job->wanted && job->waits && why)
+			pods_tell(pods, job, why);
 	}
-	TAILQ_FOREACH(job, &pods->jobs, next)
-		if (job->event)
-			pods_tell(pods, job,
-				  json_get_text_or_empty(job->event,
-							 "message"));
 	return 0;
 }
 
