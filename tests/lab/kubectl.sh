@@ -110,7 +110,12 @@ case "${args[*]}" in
 			done
 		done
 	;;
-"get /apis") cat apis.json 2>/dev/null || echo '{"groups": []}' ;;
+"get /apis/"*)
+	grep -qsx "${args[1]#/apis/}" apis || {
+		echo "Error from server (NotFound): the server could not find the requested resource" >&2
+		exit 1
+	}
+	;;
 "get jobs -l"*) cat /dev/null jobs/* 2>/dev/null | jq -s '{items: .}' ;;
 "get events"*) # of the newest Job
 	newest=$(printf '%s\n' jobs/*-*-*-* | tail -1)

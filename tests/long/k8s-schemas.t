@@ -93,8 +93,8 @@ sweep() { # NAME LINE...
 printed() { # NAME OPTION...: what --print shows of a sweep
 	regatta k8s --print "$1.yaml" "${@:2}" >"$1.json"
 }
-echo '{"groups": [{"versions": [{"groupVersion": "kueue.x-k8s.io/v1beta1"}, {"groupVersion": "scheduling.x-k8s.io/v1alpha1"}, {"groupVersion": "resource.k8s.io/v1"}]}]}' \
-	>"$FAKE_CLUSTER/apis.json"
+printf '%s\n' kueue.x-k8s.io scheduling.x-k8s.io/v1alpha1 resource.k8s.io/v1 \
+	>"$FAKE_CLUSTER/apis"
 sweep one "vendor: nvidia" "devices: 8" "memory: 64GiB" "cpus: 1.5" "shm: 1GiB" \
 	"labels: zone=a" "user: 1000:100" "workdir: /tmp"
 must printed one --host-network

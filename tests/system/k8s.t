@@ -112,15 +112,14 @@ rm "$FAKE_CLUSTER"/{denied,pod-refused,nodes.json,resourcequotas.json}
 # What a cluster has beside the usual.
 run regatta k8s good.yaml --queue team
 like "$rc $err" "^[123] .*no Kueue" "a queue needs Kueue"
-echo '{"groups": [{"versions": [{"groupVersion": "kueue.x-k8s.io/v1beta1"}, {"groupVersion": "scheduling.x-k8s.io/v1alpha1"}]}]}' \
-	>"$FAKE_CLUSTER/apis.json"
+printf '%s\n' kueue.x-k8s.io scheduling.x-k8s.io/v1alpha1 >"$FAKE_CLUSTER/apis"
 
 run -t 120 regatta k8s good.yaml --state good --queue team
 is "$(sort -u "$FAKE_CLUSTER/groups" | wc -l)" 2 \
 	"a gang has a PodGroup where the cluster has them"
 is "$(jq -r '.metadata.labels["kueue.x-k8s.io/queue-name"]' "$FAKE_CLUSTER/last")" \
 	team "a Job names its queue"
-rm "$FAKE_CLUSTER/apis.json"
+rm "$FAKE_CLUSTER/apis"
 is "$rc $(states good)" '1 ["completed","failed","completed","failed"]' \
 	"cells on one and two nodes"
 like "$(cat good/controller/logs/3/1/rank-1.log)" "^rank 1 of 2" "a gang is one job"

@@ -161,25 +161,6 @@ static cJSON *k8s_choices(struct cli *cli, const struct input *input,
 	return take(choices);
 }
 
-/* Does the cluster serve the API: "group/version", or "group/" of any? */
-static bool k8s_serves(const cJSON *found, const char *api)
-{
-	size_t group = strcspn(api, "/") + 1;
-	const cJSON *item, *version;
-
-	cJSON_ArrayForEach(item, json_get(found, "groups")) {
-		cJSON_ArrayForEach(version, json_get(item, "versions")) {
-			const char *name =
-				json_get_text_or_empty(version, "groupVersion");
-
-			if (api[group] ? !strcmp(name, api)
-				       : !strncmp(name, api, group))
-				return true;
-		}
-	}
-	return false;
-}
-
 /* Find the words of kubernetes.yaml that have no value here. Of a cluster that
  * does not answer nothing is assumed.
  */
@@ -187,16 +168,22 @@ static int k8s_discover(cJSON *choices, struct error *err)
 {
 	const cJSON *kubectl = json_get(choices, "kubectl"), *item;
 	cJSON *words = json_get(choices, "words");
-	owned(cJSON_Delete) cJSON *found = NULL;
 
-	kubectl_run(kubectl, NULL, &found, NULL, "get", "--raw", "/apis", NULL);
 	cJSON_ArrayForEach(item,
 			   json_get(json_get(choices, "objects"), "apis")) {
-		const char *api = json_get_text_or_empty(item, "api");
 		const char *create = json_get_text(item, "create");
 		const char *lacks = json_get_text(item, "lacks");
-		int can = found ? k8s_serves(found, api) : lacks != NULL;
+		struct error why;
+		char path[128];
+		int can;
 
+		if (cJSON_IsNull(json_get(words, item->string)))
+			continue; /* not asked for */
+		snprintf(path, sizeof(path), "/apis/%.100s",
+			 json_get_text_or_empty(item, "api"));
+		can = kubectl_run(kubectl, NULL, NULL, &why, "get", "--raw",
+				  path, NULL) == 0 ||
+		      (lacks && !strstr(why.text, "NotFound"));
 		if (can && create)
 			can = kubectl_can(kubectl, "create", create, err);
 		if (can < 0)
@@ -302,16 +289,16 @@ static int k8s_address(const cJSON *kubectl, char address[LOCAL_ADDRESS_SIZE],
 							   0),
 					"cluster"),
 			       "server");
-	server = server ? server : pod;
-	if (!server)
+	host = server ? server : pod;
+	if (!host)
 		return error_set(err, EINVAL,
 				 "kubectl has no cluster; expected a "
 				 "kubeconfig, or a pod with a service account");
-	host = strstr(server, "://");
-	host = host ? host + 3 : server;
+	if (strstr(host, "://"))
+		host = strstr(host, "://") + 3;
 	snprintf(endpoint, sizeof(endpoint), "tcp://%.*s%s",
 		 (int)strcspn(host, "/"), host,
-		 strchr(host, ':') ? "" : ":443");
+		 server && strchr(host, ':') ? "" : ":443");
 	return local_address(endpoint, address, err);
 }
 

@@ -36,27 +36,27 @@ static double admission_quantity(const cJSON *value)
 		       : 0;
 }
 
+/* any: an empty text fits all. */
+static bool toleration_fits(const cJSON *toleration, const cJSON *taint,
+			    const char *member, bool any)
+{
+	const char *wanted = json_get_text_or_empty(toleration, member);
+
+	return (any && !*wanted) ||
+	       !strcmp(wanted, json_get_text_or_empty(taint, member));
+}
+
 static bool admission_tolerates(const cJSON *spec, const cJSON *taint)
 {
-	static const char *const members[] = { "key", "effect", "value", NULL };
 	const cJSON *item;
 
 	cJSON_ArrayForEach(item, json_get(spec, "tolerations")) {
 		bool exists = !strcmp(json_get_text_or_empty(item, "operator"),
 				      "Exists");
-		const char *const *name = members;
 
-		for (; *name; name++) {
-			const char *wanted =
-				json_get_text_or_empty(item, *name);
-
-			if (!*wanted && (exists || *name != members[2]))
-				continue; /* any */
-			if (strcmp(wanted,
-				   json_get_text_or_empty(taint, *name)) != 0)
-				break;
-		}
-		if (!*name)
+		if (toleration_fits(item, taint, "key", exists) &&
+		    toleration_fits(item, taint, "effect", true) &&
+		    toleration_fits(item, taint, "value", exists))
 			return true;
 	}
 	return false;
