@@ -84,12 +84,6 @@ void manifest_put(cJSON *values, const char *word, const char *text)
 	value_put(values, word, text ? cJSON_CreateString(text) : NULL);
 }
 
-static void value_put_number(cJSON *values, const char *word, bool known,
-			     double number)
-{
-	value_put(values, word, known ? cJSON_CreateNumber(number) : NULL);
-}
-
 /* A quantity of Kubernetes is a text. 0: no value. */
 static void value_put_amount(cJSON *values, const char *word, double amount,
 			     const char *unit)
@@ -129,8 +123,8 @@ static int value_put_user(cJSON *values, const char *user, struct error *err)
 				 "user: '%.40s' is not valid in a pod; "
 				 "expected UID[:GID]",
 				 user);
-	value_put_number(values, "UID", found > 0, uid);
-	value_put_number(values, "GID", found > 1, gid);
+	value_put(values, "UID", found > 0 ? cJSON_CreateNumber(uid) : NULL);
+	value_put(values, "GID", found > 1 ? cJSON_CreateNumber(gid) : NULL);
 	return 0;
 }
 
@@ -162,10 +156,10 @@ static int value_put_spec(cJSON *values, const struct job_spec *spec,
 		cJSON_ReplaceItemInObject(values, "RESOURCE",
 					  cJSON_CreateNull());
 	}
-	value_put_number(values, "NODES", true, spec->nodes);
+	value_put(values, "NODES", cJSON_CreateNumber(spec->nodes));
 	manifest_put(values, "GANG",
 		     spec->nodes > 1 ? json_get_text(values, "NAME") : NULL);
-	value_put_number(values, "COUNT", true, spec->devices);
+	value_put(values, "COUNT", cJSON_CreateNumber(spec->devices));
 	value_put_amount(values, "DEVICES", spec->devices ? spec->devices : 1,
 			 "");
 	value_put_amount(values, "CPUS", from->cpus * 1000, "m");
