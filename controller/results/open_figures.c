@@ -454,6 +454,9 @@ static int say_steps(const struct meaning_found *found, struct remark **remarks,
 	if (found->steps == STEPS_NAMED && found->nameless &&
 	    remark_add(remarks, count, SAID(STEPS_NAMELESS, ), err) < 0)
 		return -1;
+	if (found->loss_parts && !*found->names[ROLE_LOSS] &&
+	    remark_add(remarks, count, SAID(LOSS_PARTS, ), err) < 0)
+		return -1;
 	if (found->loss_guessed &&
 	    remark_add(remarks, count,
 		       SAID(LOSS_GUESSED, .words = { found->names[ROLE_LOSS] }),

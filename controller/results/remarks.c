@@ -348,6 +348,11 @@ static const struct {
 		{ "\"{a}\" is taken as the loss: it may be a part of it, or "
 		  "another figure",
 		  "“{a}”被当作损失：它可能只是其中一部分或其他指标" } },
+	[REMARK_LOSS_PARTS] = {
+		"loss-parts",
+		{ "no loss was read: the log has several parts of it, and does "
+		  "not tell their sum",
+		  "未读取损失：日志只有损失的若干部分，没有说明其总和" } },
 	[REMARK_BEGINS_LATE] = {
 		"begins-late",
 		{ "the log begins in a later epoch: how many steps came "

@@ -150,13 +150,24 @@ static bool ends_in_shorter_run(const struct steps *steps)
 	       steps->last > again->from + LATE_RANKS * again->stride;
 }
 
+/* Does it begin again, with other losses, and end soon? */
+static bool began_anew(const struct steps *steps)
+{
+	const struct again *again = &steps->again;
+
+	return again->to && again->clashes && steps->last < again->to &&
+	       again->from == steps->records[0].step;
+}
+
 void steps_keep_last_run(struct steps *steps)
 {
 	const struct again *again = &steps->again;
 	size_t kept = 0;
 
-	if (!ends_in_shorter_run(steps))
+	if (!ends_in_shorter_run(steps)) {
+		steps->several |= began_anew(steps);
 		return;
+	}
 	for (size_t i = 0; i < steps->count; i++) {
 		struct record *record = &steps->records[i];
 

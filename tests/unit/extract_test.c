@@ -541,6 +541,9 @@ static void test_runs(void)
 	is_int(remark_behind(36, 39, &count), REMARKS,
 	       "nor a rank that is late");
 	is_int((long long)count, 40, "whose steps are no run");
+	is_int(remark_behind(1, 1, &count), REMARK_RUNS_MIXED,
+	       "one that has only begun is told of");
+	is_int((long long)count, 40, "but the steps of the first stay");
 	for (unsigned i = 1; i <= 40; i++)
 		buffer_printf(&text, NULL, STEP("%u", "9") "\n", i);
 	buffer_printf(&text, NULL,

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #define NEARLY 0.9 /* of its steps, when an epoch ends */
+#define PASSED 2   /* ends of epochs behind which the steps went on */
 
 /* Does "250/1000" in epoch 3/90 count from the start of the epoch? Over the
  * whole run, its share would be that of the epoch.
@@ -52,7 +53,13 @@ static void epochs_next(struct epoch_steps *epochs,
 	uint64_t number = (uint64_t)step->number;
 	double grown = epoch - epochs->now;
 
-	if (grown > 0 && number <= epochs->last)
+	/* What went on through epochs, and is not near a start, does not begin
+	 * again: a line of it came twice.
+	 */
+	if (grown > 0 && number > epochs->last)
+		epochs->passed++;
+	else if (grown > 0 &&
+		 (epochs->passed < PASSED || number < epochs->last / 2))
 		epochs->restarts = true;
 	if (epochs->restarts && grown > 0) {
 		double length = (double)(epochs->last + epochs->from_zero);

@@ -11,7 +11,8 @@ struct epoch_steps {
 	bool begun;
 	bool restarts; /* step numbers begin again in each epoch */
 	bool whole;    /* the last step was said to be the last of its epoch */
-	bool ended;    /* a line that sums up an epoch was the last one */
+	unsigned passed; /* ends of epochs behind which the numbers went on */
+	bool ended;      /* a line that sums up an epoch was the last one */
 	double first;
 	double now;
 	uint64_t base;

@@ -365,6 +365,12 @@ static void put_named(struct line_reading *line,
 	case ROLE_LOSS:
 		line_put_loss(line, item, unit);
 		return;
+	case ROLE_EPOCH:
+		/* "E 3/90", and no energy. */
+		if (item->quantity.name_size == 1 && isnan(item->total) &&
+		    item->bracket != '[' && !item->closes)
+			return;
+		/* fallthrough */
 	default:
 		if (unit->kind == QUANTITY_PLAIN)
 			line_put_number(line, values[role], item, item->number);
@@ -508,11 +514,13 @@ static void next_bar(struct line_reading *line)
 static bool begins_again(const struct line_reading *line,
 			 const struct notation_item *item)
 {
-	const struct line_pick *step = &line->picks[LINE_STEP];
+	bool epoch = item->quantity.role == ROLE_EPOCH;
+	const struct line_pick *step =
+		&line->picks[epoch ? LINE_EPOCH : LINE_STEP];
 
-	return item->quantity.known && item->quantity.role == ROLE_STEP &&
-	       step->has && line->picks[LINE_LOSS].has && line->flush &&
-	       step->number != item->number &&
+	return item->quantity.known && !item->quantity.other &&
+	       (epoch || item->quantity.role == ROLE_STEP) && step->has &&
+	       line->picks[LINE_LOSS].has && step->number != item->number &&
 	       step->name_size == item->quantity.name_size &&
 	       !memcmp(step->name, item->name, step->name_size);
 }
@@ -542,6 +550,10 @@ void line_take(const struct notation_item *item, void *arg)
 	struct line_reading *line = arg;
 	const struct quantity *quantity = &item->quantity;
 
+	if (line->flush && (item->glued || begins_again(line, item))) {
+		line->flush(line->flush_arg);
+		line_begin(line);
+	}
 	line->numbers++;
 	if (item_names_rank(item) && is_whole(item->number) &&
 	    item->number < UINT32_MAX) {
@@ -550,7 +562,8 @@ void line_take(const struct notation_item *item, void *arg)
 	}
 	if (quantity->train)
 		line->section = false;
-	if (quantity->section)
+	/* "Val 3/90: 80%|#| 16/20 [" */
+	if (quantity->section || (quantity->other && item->heads))
 		line->section = true;
 	if (quantity->other || line->section) {
 		line->evaluates = true;
@@ -564,10 +577,6 @@ void line_take(const struct notation_item *item, void *arg)
 	}
 	if (item->bar && !quantity->known && line->bar && line->unnamed_count)
 		next_bar(line);
-	if (begins_again(line, item)) {
-		line->flush(line->flush_arg);
-		line_begin(line);
-	}
 	if (item_is_index(item)) {
 		put_alone(line, item);
 		line->loss_next = true;
@@ -670,6 +679,15 @@ bool line_names_step(const struct line_reading *line)
 	       line->picks[LINE_STEP].rank < UNNAMED_RANK;
 }
 
+bool line_step_is_over_all(const struct line_reading *line)
+{
+	const struct line_pick *step = &line->picks[LINE_STEP];
+	size_t count = line->unnamed_count;
+
+	return step->has && isnan(step->total) && count &&
+	       step->number > line->unnamed[count - 1].total + 1;
+}
+
 bool line_bar_is_empty(const struct line_reading *line)
 {
 	return line->bar && !line_names_step(line) && line->unnamed_count &&
@@ -690,16 +708,26 @@ bool line_has_any(const struct line_reading *line)
 	return false;
 }
 
-bool line_measures(const struct line_reading *line)
+bool line_has_rate(const struct line_reading *line)
 {
-	if (line->picks[LINE_LOSS].has)
-		return true;
-	/* Any bar has the rate of its own items. */
-	if (line->bar && !line_names_step(line))
-		return false;
 	for (size_t i = LINE_MS; i <= LINE_SAMPLES_PER_DEVICE; i++)
 		if (line->picks[i].has)
 			return true;
 	return line->picks[LINE_OPEN_TIME].has &&
 	       line->picks[LINE_DATA_TIME].has;
+}
+
+bool line_measures(const struct line_reading *line)
+{
+	if (line->picks[LINE_LOSS].has)
+		return true;
+	/* Parts of one tell nothing without a place. */
+	if (line->parts &&
+	    (line->picks[LINE_EPOCH].has || line->picks[LINE_STEP].has ||
+	     line->picks[LINE_BATCH].has))
+		return true;
+	/* Any bar has the rate of its own items. */
+	if (line->bar && !line_names_step(line))
+		return false;
+	return line_has_rate(line);
 }

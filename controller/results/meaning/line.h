@@ -110,6 +110,11 @@ bool line_has_place(const struct line_reading *line);
 /* Has its step a name, so that it is more than a ratio? */
 bool line_names_step(const struct line_reading *line);
 
+/* Does its step count over all epochs? A ratio beside it has an epoch's total,
+ * "epoch 5, 20/300, step 1220".
+ */
+bool line_step_is_over_all(const struct line_reading *line);
+
 /* Is it a bar of which nothing is done, "0/90 [00:09<?"? */
 bool line_bar_is_empty(const struct line_reading *line);
 
@@ -118,6 +123,9 @@ bool line_loss_is_sure(const struct line_reading *line);
 
 /* Has it any value beside a step or an epoch? */
 bool line_has_any(const struct line_reading *line);
+
+/* Has it a time of a step, or a rate? */
+bool line_has_rate(const struct line_reading *line);
 
 /* Has it a value that only a training step has? */
 bool line_measures(const struct line_reading *line);

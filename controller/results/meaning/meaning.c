@@ -32,7 +32,8 @@ struct meaning {
 	bool below_loss;  /* of these, only one with a loss does */
 	bool below_other; /* its part that is of an evaluation */
 	bool below_whole; /* it was the last one of its total */
-	bool above; /* values stand above the line that names their step */
+	bool behind; /* this line stands right below a record of that step */
+	bool above;  /* values stand above the line that names their step */
 	struct line_pick epoch; /* that a line of its own names */
 	double summed_up;       /* the last one of such a line behind it */
 	bool headed; /* what follows stands below the title of an evaluation */
@@ -156,16 +157,6 @@ static void take_dict_number(const char *path, const char *text, size_t size,
 			       size, line_take, &meaning->line);
 }
 
-/* A dict begins here, not a set of braces. */
-static bool is_dict(const char *text, size_t size)
-{
-	size_t i = 1;
-
-	while (i < size && (text[i] == ' ' || text[i] == '\t'))
-		i++;
-	return i < size && (text[i] == '"' || text[i] == '\'');
-}
-
 /* "Eval metrics: {'loss': 2.5}" */
 static void read_dict_head(struct meaning *meaning, const char *text,
 			   size_t size)
@@ -187,7 +178,7 @@ static void read_numbers(struct meaning *meaning, const char *text, size_t size)
 				      line_take, &meaning->line);
 		if (!brace)
 			return;
-		if (is_dict(brace, size - before)) {
+		if (dict_begins(brace, size - before)) {
 			if (before)
 				read_dict_head(meaning, text, before);
 			n = dict_read(brace, size - before, take_dict_number,
@@ -227,13 +218,16 @@ static enum meaning_steps find_step(struct meaning *meaning, uint64_t *step)
 		/* "iter: 20, batch count: 20/300" */
 		bool within = own->has && batch->has && !epoch->has &&
 			      own->number == batch->number;
+		static const struct line_pick none;
 
 		*step = step_over_all(&meaning->found.epochs,
-				      own->has && !within ? own : batch, epoch,
+				      own->has && !within ? own : batch,
+				      line_step_is_over_all(line) ? &none
+								  : epoch,
 				      !own->has);
 		return STEPS_NAMED;
 	}
-	if (!line->picks[LINE_LOSS].has)
+	if (!line->picks[LINE_LOSS].has && !line->parts)
 		return MEANING_STEPS;
 	/* Epochs with a point may have several records. */
 	if (line->picks[LINE_SAMPLES_DONE].has ||
@@ -332,9 +326,12 @@ static int deliver_record(struct meaning *meaning, enum meaning_steps steps,
 	unsigned weak;
 	double seconds;
 
-	meaning->replaced |= sure && found->loss_guessed;
+	meaning->replaced |= sure && (found->loss_guessed || found->loss_parts);
 	weak = 2 * steps + !meaning->replaced;
 	if (steps == MEANING_STEPS || weak > meaning->weak)
+		return 0;
+	/* What has a loss is surer than what has only a step. */
+	if (weak < meaning->weak && !loss->has && meaning->losses >= 2)
 		return 0;
 	if (weak < meaning->weak) {
 		meaning->weak = weak;
@@ -354,7 +351,9 @@ static int deliver_record(struct meaning *meaning, enum meaning_steps steps,
 	if (steps == STEPS_NAMED)
 		line_bar_time(&meaning->bar, &meaning->line, step);
 	rule = &meaning->rules[meaning->weak];
-	if (!line_has_any(&meaning->line))
+	found->loss_parts |= meaning->line.parts && !loss->has;
+	if (!line_has_any(&meaning->line) &&
+	    (!meaning->line.parts || meaning->losses))
 		return 0;
 	if (line_values_put(&meaning->values, found, meaning->names,
 			    &meaning->line, steps, step, !meaning->members) < 0)
@@ -545,6 +544,21 @@ static bool line_is_aside(struct meaning *meaning)
 	return false;
 }
 
+/* "epoch 1 done, avg loss 2.5, batches 50/50", between steps of all epochs */
+static bool line_sums_up(const struct meaning *meaning)
+{
+	const struct line_reading *line = &meaning->line;
+	const struct line_pick *own = line->picks[LINE_STEP].has
+					      ? &line->picks[LINE_STEP]
+					      : &line->picks[LINE_BATCH];
+
+	return meaning->losses >= 2 && line->picks[LINE_LOSS].has &&
+	       line->picks[LINE_LOSS].rank != meaning->loss.rank &&
+	       line->picks[LINE_EPOCH].has && own->has &&
+	       isfinite(own->total) &&
+	       own->total != meaning->found.epochs.length;
+}
+
 /* The line, or a part of it with a bar of its own, is complete. */
 static void end_record(void *arg)
 {
@@ -552,8 +566,9 @@ static void end_record(void *arg)
 	struct line_reading *line = &meaning->line;
 	enum meaning_steps steps;
 	uint64_t step = 0;
-	bool below;
+	bool below, behind = meaning->behind;
 
+	meaning->behind = false;
 	line_end(line);
 	if (meaning->rank >= 0)
 		line->rank = meaning->rank;
@@ -579,8 +594,15 @@ static void end_record(void *arg)
 		keep_context(meaning);
 		return;
 	}
-	if (line_is_aside(meaning))
+	if (line_is_aside(meaning) || line_sums_up(meaning))
 		return;
+	if (behind && !line_has_place(line) && !line->picks[LINE_LOSS].has &&
+	    !line->bar) {
+		/* "speed: 0.5s/iter", below its step and loss */
+		meaning->rc = deliver_record(meaning, STEPS_NAMED,
+					     meaning->below_step);
+		return;
+	}
 	if (!line_names_step(line) && !line->picks[LINE_EPOCH].has &&
 	    meaning->epoch.has)
 		line->picks[LINE_EPOCH] = meaning->epoch;
@@ -602,36 +624,16 @@ static void end_record(void *arg)
 		return;
 	if (steps == STEPS_NAMED && !line->picks[LINE_LOSS].has)
 		expect_below(meaning, step, true);
+	meaning->behind = steps == STEPS_NAMED && line->picks[LINE_LOSS].has &&
+			  !line_has_rate(line);
+	if (meaning->behind)
+		meaning->below_step = step;
 	meaning->rc = deliver_record(meaning, steps, step);
 }
 
-/* Does the text, a line from its first mark on, begin a dict whose members have
- * lines of their own?
+/* Read a line of a dict whose members have lines of their own. False: it is
+ * none.
  */
-static bool begins_members(const char *text, size_t size)
-{
-	const char *colon;
-
-	if (size < 3 || memchr(text, '}', size))
-		return false;
-	if (*text == '{')
-		return is_dict(text, size);
-	colon = *text == '"' ? memmem(text, size, "\":", 2) : NULL;
-	return colon &&
-	       !memmem(colon + 2, size - (size_t)(colon + 2 - text), "\":", 2);
-}
-
-/* A list begins here, not "[2031-05-17" or "[Step 4/90]". */
-static bool opens_list(const char *text, size_t size)
-{
-	while (size && strchr("[]{}\"', \t", *text) && *text) {
-		text++;
-		size--;
-	}
-	return !size || text[-1] == '"' || text[-1] == '\'';
-}
-
-/* Read a line of such a dict. False: it is none. */
 static bool read_member(struct meaning *meaning, const char *text, size_t size)
 {
 	while (size && (*text == ' ' || *text == '\t')) {
@@ -639,12 +641,12 @@ static bool read_member(struct meaning *meaning, const char *text, size_t size)
 		size--;
 	}
 	if (!meaning->members) {
-		if (!begins_members(text, size))
+		if (!dict_begins_members(text, size))
 			return false;
 		line_begin(&meaning->line);
 		meaning->members = MEMBERS;
 	} else if (!size || !strchr("\"'{}[]", *text) ||
-		   (*text == '[' && !opens_list(text, size)) ||
+		   (*text == '[' && !dict_opens_list(text, size)) ||
 		   !--meaning->members) {
 		meaning->members = 0;
 		return false;

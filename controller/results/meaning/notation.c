@@ -230,7 +230,8 @@ static size_t unit_read(struct notation *notation, const char *text,
 	double si;
 
 	while (n < size && n - blank < NOTATION_UNIT_MAX &&
-	       is_unit_char(text[n]) && !quantity_mark(text + n, size - n) &&
+	       is_unit_char(text[n]) && (n == blank || text[n - 1] != '%') &&
+	       !quantity_mark(text + n, size - n) &&
 	       !(text[n] == '/' && is_digit_at(text, size, n + 1)))
 		n++;
 	/* A slash alone is a mark. */
@@ -324,8 +325,10 @@ struct scanner {
 	const char *text;
 	size_t size;
 	size_t at;
-	size_t gap;                        /* end of the number before */
-	size_t count;                      /* of numbers */
+	size_t gap;   /* end of the number before */
+	size_t count; /* of numbers */
+	size_t bar;   /* where the bracket of a bar began; 0: it is closed */
+	bool glued;   /* it was, and another line has begun */
 	const struct notation_gap *before; /* the text from gap to at */
 	notation_fn *fn;
 	void *arg;
@@ -480,7 +483,9 @@ static bool begins_behind_step(struct notation *notation, const char *text,
 		begin--;
 	if (begin == at || end == at ||
 	    (begin && !strchr(" \t[(", text[begin - 1])) ||
-	    (end < size && !strchr(" \t,:;|)]", text[end])))
+	    (end < size && !strchr(" \t,:;|)]/", text[end])) ||
+	    /* "E0615 10:00:00 " is an error of June. */
+	    (at - begin == 1 && (end == size || !strchr("/]", text[end]))))
 		return false;
 	quantity = notation_quantity(notation, text + begin, at - begin);
 	return quantity.known && quantity.role <= ROLE_EPOCH;
@@ -634,6 +639,7 @@ static void scanner_take(struct scanner *scanner, size_t n, double number)
 		.begins = begins_line(text, scanner->at),
 		.bar = false,
 		.share = false,
+		.glued = scanner->glued,
 		.clock = NAN,
 		.unit = plain,
 	};
@@ -648,6 +654,7 @@ static void scanner_take(struct scanner *scanner, size_t n, double number)
 	more = total_read(text + end, size - end, &item.total);
 	end += more;
 	ratio_look_behind(text + end, size - end, &item);
+	scanner->bar = item.bar ? end : scanner->bar;
 	more = unit_read(scanner->notation, text + end, size - end, &item);
 	end += more;
 	if (more)
@@ -667,6 +674,24 @@ static void scanner_take(struct scanner *scanner, size_t n, double number)
 	if (!behind_slash && !take_both(scanner, &item))
 		scanner->fn(&item, scanner->arg);
 	scanner->at = scanner->gap = end;
+	scanner->glued = false;
+}
+
+/* "7/40 [00:01<00:02, 28it/s]Epoch 3": did the bar end before the number, and
+ * its line had no end?
+ */
+static void look_for_bar_end(struct scanner *scanner)
+{
+	const char *text = scanner->text;
+	const char *close =
+		memchr(text + scanner->gap, ']', scanner->at - scanner->gap);
+	size_t end = close ? (size_t)(close - text) : 0;
+
+	if (!close)
+		return;
+	scanner->glued = isalnum((unsigned char)text[end + 1]) &&
+			 memchr(text + scanner->bar, '<', end - scanner->bar);
+	scanner->bar = 0;
 }
 
 /* Are these bytes two numbers with a dash between them, behind the name of a
@@ -703,6 +728,8 @@ void notation_read(struct notation *notation, const char *text, size_t size,
 		size_t n, skip;
 		double number;
 
+		if (scanner.bar)
+			look_for_bar_end(&scanner);
 		n = number_read(text + scanner.at, size - scanner.at, &number);
 		if (!n) {
 			scanner.at++;

@@ -525,7 +525,8 @@ static size_t cut_brackets(const struct lexicon *lexicon, const char *text,
 		open--;
 	if (open < 2)
 		return end;
-	if (end - 1 - open != 4 || memcmp(text + open, "data", 4) != 0)
+	/* "(curr)" changes nothing. */
+	if (!lexicon_word(lexicon, WORD_FILLER, text + open, end - 1 - open))
 		*unit = quantity_unit(lexicon, text + open, end - 1 - open);
 	end = open - 1;
 	while (end && is_space(text[end - 1]))

@@ -45,6 +45,7 @@ struct meaning_found {
 	bool nameless;     /* what is taken as its steps has no name */
 	bool loss_sure;    /* a name says that it is the loss */
 	bool loss_guessed; /* what is taken as it may be a part of it */
+	bool loss_parts;   /* lines have several parts of it, and no sum */
 	struct epoch_steps epochs;
 	enum meaning_steps steps;
 	/* Of the line with most values, as for learn.h: "loss=2.5". */

@@ -210,3 +210,34 @@ size_t dict_read(const char *text, size_t size, dict_value_fn *fn, void *arg)
 		return 0;
 	return (size_t)(reader.at - text);
 }
+
+bool dict_begins(const char *text, size_t size)
+{
+	size_t i = 1;
+
+	while (i < size && (text[i] == ' ' || text[i] == '\t'))
+		i++;
+	return i < size && (text[i] == '"' || text[i] == '\'');
+}
+
+bool dict_begins_members(const char *text, size_t size)
+{
+	const char *colon;
+
+	if (size < 3 || memchr(text, '}', size))
+		return false;
+	if (*text == '{')
+		return dict_begins(text, size);
+	colon = *text == '"' ? memmem(text, size, "\":", 2) : NULL;
+	return colon &&
+	       !memmem(colon + 2, size - (size_t)(colon + 2 - text), "\":", 2);
+}
+
+bool dict_opens_list(const char *text, size_t size)
+{
+	while (size && strchr("[]{}\"', \t", *text) && *text) {
+		text++;
+		size--;
+	}
+	return !size || text[-1] == '"' || text[-1] == '\'';
+}

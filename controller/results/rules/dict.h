@@ -23,3 +23,14 @@ typedef void dict_value_fn(const char *path, const char *text, size_t size,
  * before the error.
  */
 size_t dict_read(const char *text, size_t size, dict_value_fn *fn, void *arg);
+
+/* Does a dict begin at the brace text[0], and not a set? */
+bool dict_begins(const char *text, size_t size);
+
+/* Does the text, a line from its first mark on, begin a dict whose members have
+ * lines of their own?
+ */
+bool dict_begins_members(const char *text, size_t size);
+
+/* A list begins here, not "[2031-05-17" or "[Step 4/90]". */
+bool dict_opens_list(const char *text, size_t size);
