@@ -686,6 +686,12 @@ static const struct {
 	  "RuntimeError: no pear of size 7, fail to fallback to plums\n",
 	  "error", -1, 1,
 	  "RuntimeError: no pear of size 7, fail to fallback to plums" },
+	{ "an exception that advises the CPU as a fallback",
+	  "NotImplementedError: pear is not implemented for plums. As a "
+	  "temporary fix, set PLUM=1 to use the CPU as a fallback for it.\n",
+	  "error", -1, 1,
+	  "NotImplementedError: pear is not implemented for plums. As a "
+	  "temporary fix, set PLUM=1 to use the CPU as a fallback for it." },
 	{ "a tool that misses the output of what did not start",
 	  "pears.sh: line 9: /pears/bin/pick: No such file or directory\n"
 	  "tail: cannot open 'pears.csv' for reading: No such file or "
