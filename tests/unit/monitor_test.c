@@ -531,7 +531,7 @@ static void failures(void)
 					    ? profile_text
 					    : profile_patient);
 		begin(&bed, name, "0");
-		wait_for(&bed, name, "error", 1);
+		wait_for(&bed, name, "\"error\"", 1);
 		wait_for(&bed, name, "\"h\":", 8);
 		usage = summary(name);
 		is(error_text(usage, 0), cases[i].text,
@@ -553,7 +553,7 @@ static void missing_and_back(void)
 	unlink(path_of("tool"));
 	bed_init(&bed);
 	begin(&bed, "back", "0");
-	wait_for(&bed, "back", "error", 1);
+	wait_for(&bed, "back", "\"error\"", 1);
 	make_tool("echo what is this");
 	bed_turn_devices(&bed);
 	usage = summary("back");
@@ -665,7 +665,7 @@ static void ipmi(void)
 	bed_init(&bed);
 	bed.config.ipmi = true;
 	begin(&bed, "ipmi", NULL);
-	ok(wait_for(&bed, "ipmi", ",742]", 1), "the machine's power is read");
+	ok(wait_for(&bed, "ipmi", ",742,", 1), "the machine's power is read");
 	usage = summary("ipmi");
 	ok(number(at(nth(usage, "hosts", 0), "power_w"), "max") == 742,
 	   "and is in the summary");
