@@ -121,8 +121,9 @@ static void said_to_socket(struct hall *hall, const char *name,
 static void test_unix_socket(void)
 {
 	owned(hall_clear) struct hall hall;
-	owned(guest_clear) struct guest good, bad;
+	owned(guest_clear) struct guest good, bad, remote;
 	owned(stranger_clear) struct stranger encrypted;
+	char at_socket[sizeof(hall.endpoint)];
 	static const struct wire_client_handler nothing;
 	char proof[KEY_TEXT_SIZE], own[KEY_TEXT_SIZE];
 	const struct key *agent, *other;
@@ -131,7 +132,7 @@ static void test_unix_socket(void)
 	hall_init(&hall, NULL, 0);
 	agent = &hall.keys[HALL_AGENT];
 	other = &hall.keys[HALL_OTHER];
-	good.client = bad.client = NULL;
+	good.client = bad.client = remote.client = NULL;
 	encrypted.zmq = NULL;
 	guest_init(&good, &hall, agent, NULL);
 	WAIT(&hall, good.welcomes);
@@ -154,6 +155,17 @@ static void test_unix_socket(void)
 	WAIT(&hall, bad.lost);
 	is_int(bad.code, EACCES, "the controller's own key is no peer's there");
 	ok(good.welcomes == 1 && !good.lost, "and nobody else notices");
+	/* The same server, at a port. */
+	memcpy(at_socket, hall.endpoint, sizeof(at_socket));
+	wire_server_bind(hall.server, ANYWHERE, NULL);
+	snprintf(hall.endpoint, sizeof(hall.endpoint), "%s",
+		 wire_server_endpoint(hall.server));
+	key_proof(agent, hall.own.public, proof, NULL);
+	said_to_socket(&hall, agent->public, proof, "a proof at a port");
+	guest_init(&remote, &hall, other, NULL);
+	WAIT(&hall, remote.welcomes);
+	is(hall.name, "n2", "at a port it is CURVE");
+	memcpy(hall.endpoint, at_socket, sizeof(at_socket));
 	chmod(hall.folder, 0777);
 	ok(!wire_client_new(hall.loop, NULL, hall.endpoint, agent,
 			    hall.own.public, &nothing, NULL, &err) &&
