@@ -222,7 +222,7 @@ void host_usage_free(struct host_usage *host)
 	strings_clear(&host->disks);
 	strings_clear(&host->interfaces);
 	for (size_t i = 0; i < host->ports_count * PORT_FILES; i++)
-		host_usage_close(host->ports[0][i]);
+		host_usage_close(host->ports[i / PORT_FILES][i % PORT_FILES]);
 	for (size_t i = 0; i < host->domains_count; i++)
 		host_usage_close(host->domains[i].energy);
 	host_usage_close(host->stat);
@@ -327,10 +327,10 @@ static double ports_sum(struct host_usage *host, enum counter counter)
 
 	for (size_t i = 0; i < host->ports_count * PORT_FILES; i++) {
 		size_t file = i % PORT_FILES;
+		int fd = host->ports[i / PORT_FILES][file];
 
 		if (port_files[file].counter == counter &&
-		    host_usage_read_number(&host->text, host->ports[0][i],
-					   &value))
+		    host_usage_read_number(&host->text, fd, &value))
 			sum += value * port_files[file].unit;
 	}
 	return sum;
