@@ -151,12 +151,13 @@ static bool add_ports(void *arg, const char *name)
 	struct host_usage *host = arg;
 
 	for (int port = 1; port <= 2; port++) {
-		int *files = host->ports[host->ports_count];
+		int *files;
 
 		if (host->ports_count == NAMES_MAX ||
 		    !sysfs_there(host->sys, "class/infiniband/%s/ports/%d",
 				 name, port))
 			continue;
+		files = host->ports[host->ports_count++];
 		for (size_t i = 0; i < PORT_FILES; i++) {
 			files[i] = host_usage_open(
 				host->sys, "class/infiniband/%s/ports/%d/%s",
@@ -165,7 +166,6 @@ static bool add_ports(void *arg, const char *name)
 				files[i] >= 0 &&
 				port_files[i].counter == NET_RETRANSMITS;
 		}
-		host->ports_count++;
 	}
 	return true;
 }
