@@ -328,6 +328,14 @@ void job_set_failure(struct job *job, enum failure failure, int64_t code,
 	job->text = text ? strdup(text) : NULL;
 }
 
+void job_set_text(struct job *job, char *text)
+{
+	if (!text)
+		return;
+	free(job->text);
+	job->text = text;
+}
+
 void job_clear_failure(struct job *job)
 {
 	job->failure = FAILURE_NONE;

@@ -148,6 +148,8 @@ void gang_unlist(struct job_table *table, struct gang *gang);
 /* Set the failure, unless the attempt has one already. text is copied. */
 void job_set_failure(struct job *job, enum failure failure, int64_t code,
 		     const char *text);
+/* The text becomes the job's, as its sentence; NULL: it keeps what it has. */
+void job_set_text(struct job *job, char *text);
 void job_clear_failure(struct job *job);
 
 /* Forget the files that a task collected. */

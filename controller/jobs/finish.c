@@ -3,6 +3,7 @@
 #include "controller/cluster/active_job.h"
 #include "controller/jobs/blame.h"
 #include "controller/jobs/core.h"
+#include "controller/jobs/failure_reason.h"
 #include "controller/jobs/job.h"
 #include "controller/jobs/job_result.h"
 #include "controller/jobs/node_commands.h"
@@ -154,6 +155,29 @@ static int sync_output(struct job *job, struct error *err)
 	return 0;
 }
 
+static void stored_clear(struct stored_result *stored)
+{
+	codec_clear(&stored_result_schema, stored);
+}
+OWNED_VALUE(struct stored_result, stored_clear)
+
+static int keep_result(struct job *job, struct error *err)
+{
+	owned(stored_clear) struct stored_result stored = { 0 };
+	owned_free char *shared = NULL;
+	struct reason reason;
+	int failed;
+
+	if (job_result_make(job, &stored, &shared, err) < 0)
+		return -1;
+	failed = failure_reason_find(job, &stored, &reason, err);
+	if (failed < 0 || job_result_store(job, &stored, shared, err) < 0)
+		return -1;
+	if (failed)
+		failure_reason_tell(job, &reason);
+	return 0;
+}
+
 /* Store what belongs to the end of a job, each part once. A part that fails,
  * for example on a full disk, is repeated by the next call.
  */
@@ -164,7 +188,7 @@ static int keep_all(struct job *job, struct error *err)
 	if (!gang->kept && keep_files(job, err) < 0)
 		return -1;
 	gang->kept = true;
-	if (!gang->measured && job_result_store(job, err) < 0)
+	if (!gang->measured && keep_result(job, err) < 0)
 		return -1;
 	gang->measured = true;
 	return 0;
