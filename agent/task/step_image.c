@@ -150,6 +150,9 @@ static void image_failed(struct task *task, const struct error *given)
 		return;
 	}
 	if (err->code != ENOENT || !is_content(pin)) {
+		/* The name is right, which the text says first. */
+		if (pin)
+			error_prefix(&why, "this sweep has it");
 		step_fail(task, FAILURE_IMAGE, err);
 		return;
 	}

@@ -144,6 +144,7 @@ static const struct {
 	{ FAILURE_IMAGE, "connection refused", UNREACHABLE },
 	{ FAILURE_IMAGE, "i/o timeout", UNREACHABLE },
 	{ FAILURE_IMAGE, "makes no progress", UNREACHABLE },
+	{ FAILURE_IMAGE, "this sweep has it", SAME_IMAGE },
 };
 /* clang-format on */
 

@@ -159,6 +159,25 @@ pins=$(for job in $(jobs_get "$SWEEP" '.[].job'); do
 done | sort -u)
 is "$pins" "$pin" "with the image that the first one had"
 
+# The name of an image that a node of the sweep has is not advised against.
+must push "$open/gone:1" 1
+must cli node drain n2
+sweep_of gone "$open/gone:1" "repeat: 2"
+sed -i 's/print, "1000"/sleep, "20"/' "$BED/gone.yaml"
+must submit "$BED/gone.yaml"
+must wait_job "$JOB" running 60
+rm -r "$BED/registry-main/docker/registry/v2/repositories/gone"
+must cli node undrain n2
+last=$((JOB + 1))
+ok 'wait_job $last failed 60' "an image that is no longer in its registry fails"
+like "$(job_get "$last" '"\(.failure) \(.text)"')" \
+	"^image .*this sweep has it: image $open/gone.*: engine: manifest for " \
+	"which tells that its name is right"
+like "$(cli show job "$last")" "to do: load one image on all nodes" \
+	"and so does the advice"
+must cli cancel "$SWEEP"
+must wait_sweep "$SWEEP" 30
+
 # Images of no registry that are not the same: told in words.
 # The second node has the first one's, too, by a name of its own.
 must tool_image e1 local/other:1
@@ -170,6 +189,8 @@ ok 'wait_job $JOB failed 60' "nodes that disagree about an image fail"
 is "$(job_get "$JOB" .failure)" preflight "of class preflight"
 like "$(job_get "$JOB" .text)" "on n[12] the image local/other:1 is sha256:|local/other:1 is sha256:.* on n1, but sha256:.* on n2" \
 	"in words: $(job_get "$JOB" .text)"
+like "$(cli show job "$JOB")" "to do: load one image on all nodes" \
+	"and no other name is advised"
 must tool_image e2 local/same:1
 dk e2 save local/same:1 | dk e1 load &>/dev/null
 must submit_image same local/same:1 "nodes: 2"

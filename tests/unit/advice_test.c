@@ -16,7 +16,7 @@ static void advises(enum failure failure, const char *text, const char *what)
 
 int main(void)
 {
-	tap_begin(13);
+	tap_begin(16);
 	advises(FAILURE_IMAGE, NULL, "check the name");
 	advises(FAILURE_IMAGE, "n1: image x:1: engine: manifest unknown",
 		"check the name");
@@ -34,6 +34,14 @@ int main(void)
 	advises(FAILURE_PREFLIGHT,
 		"on n2 the image x is sha256:1, but this sweep uses sha256:2",
 		"load one image on all nodes");
+	advises(FAILURE_PREFLIGHT,
+		"image x is sha256:1 on n1, but sha256:2 on n2: the nodes of a "
+		"sweep must have the same one",
+		"load one image on all nodes");
+	advises(FAILURE_IMAGE, "this sweep has it: image x: manifest unknown",
+		"load one image on all nodes");
+	advises(FAILURE_IMAGE, "this sweep has it: image x: no such host",
+		"does not reach the registry");
 	advises(FAILURE_PREFLIGHT, "image x is in no registry and not on this",
 		"load one image on all nodes");
 	advises(FAILURE_EXIT, "RuntimeError: received 0 items of ancdata",
