@@ -12,6 +12,14 @@
 #define NEXT_JOB 8      /* lines of progress behind the end of one */
 #define NOISE_TIMES 2   /* that an error was survived: it ends nothing */
 
+/* An exception without a type name. */
+static const struct failure_meaning untyped = {
+	.class = CAUSE_ERROR,
+	.order = 39,
+	.traceback = true,
+	.read = true,
+};
+
 static void causes_forget(struct causes *causes)
 {
 	for (size_t i = 0; i < causes->count; i++)
@@ -150,6 +158,12 @@ static void cause_join_burst(struct causes *causes, struct cause *cause)
 	cause->burst = causes->burst;
 }
 
+static void cause_drop(struct causes *causes, size_t at)
+{
+	free(causes->all[at].line);
+	causes->all[at] = causes->all[--causes->count];
+}
+
 /* What it explains, or what only announced it, is no cause of its own. */
 static void cause_drop_effect(struct causes *causes,
 			      const struct failure_meaning *meaning)
@@ -161,10 +175,44 @@ static void cause_drop_effect(struct causes *causes,
 		    !(meaning->root ? cause->meaning->read
 				    : cause->shape && meaning->exception))
 			continue;
-		free(causes->all[i].line);
-		causes->all[i] = causes->all[--causes->count];
+		cause_drop(causes, i);
 		return;
 	}
+}
+
+/* "_queue.Empty", and then an exception that followed from it: what has no
+ * message says less than the next one.
+ */
+static void cause_drop_bare(struct causes *causes,
+			    const struct cause_line *line)
+{
+	if (!cause_line_has(line, " the above exception, another ") &&
+	    !cause_line_has(line, "The above exception was the direct cause"))
+		return;
+	for (size_t i = causes->count; i--;)
+		if (causes->all[i].meaning->traceback &&
+		    causes->all[i].line_number > causes->traceback.begun &&
+		    !strchr(causes->all[i].line, ' '))
+			cause_drop(causes, i);
+}
+
+/* The traceback has a line with a type, "RuntimeError: ": what was taken for
+ * one without was a part of it that a narrow console had broken.
+ */
+static void cause_drop_untyped(struct causes *causes,
+			       const struct cause_line *line)
+{
+	const char *colon = memchr(line->text, ':', line->size);
+	size_t size = colon ? (size_t)(colon - line->text) : 0;
+
+	if (size < 6 || memchr(line->text, ' ', size) ||
+	    (memcmp(colon - 5, "Error", 5) != 0 &&
+	     (size < 9 || memcmp(colon - 9, "Exception", 9) != 0)))
+		return;
+	for (size_t i = causes->count; i--;)
+		if (causes->all[i].meaning == &untyped &&
+		    causes->all[i].line_number > causes->traceback.begun)
+			cause_drop(causes, i);
 }
 
 /* Its name or its number. */
@@ -507,13 +555,6 @@ static void hit_read_peer(struct causes *causes, const struct cause_line *line,
 
 static int causes_take_line(struct causes *causes, struct cause_line *line)
 {
-	/* An exception without a type name. */
-	static const struct failure_meaning untyped = {
-		.class = CAUSE_ERROR,
-		.order = 39,
-		.traceback = true,
-		.read = true,
-	};
 	struct traceback *traceback = &causes->traceback;
 	bool reach = traceback_reaches(traceback, line), inside;
 	struct failure_hit hit;
@@ -523,13 +564,14 @@ static int causes_take_line(struct causes *causes, struct cause_line *line)
 	line_pairs_read(&line->pairs, line->text, line->size);
 	if (traceback_cut_head(traceback, line) < 0)
 		return -1;
+	take_fact(causes, line);
 	if (causes_in_help(causes, line))
 		return 0;
-	take_fact(causes, line);
 	if (take_quote(causes, line, reach) < 0)
 		return -1;
 	if (causes->unfinished && finish_cause(causes, line) < 0)
 		return -1;
+	cause_drop_bare(causes, line);
 	inside = traceback_takes(traceback, line);
 	if (traceback_sets_aside(traceback, line, inside, reach))
 		return 0;
@@ -541,8 +583,10 @@ static int causes_take_line(struct causes *causes, struct cause_line *line)
 	if (failure_patterns_find(causes->patterns, FAILURE_CAUSE, &line->pairs,
 				  line->text, line->size, reach && !inside,
 				  &hit)) {
-		if (reach && !inside)
+		if (reach && !inside) {
 			traceback->raised = line->number;
+			cause_drop_untyped(causes, line);
+		}
 		if (hit.meaning->traceback && hit.meaning->read)
 			hit_read_peer(causes, line, &hit);
 		return causes->ended || teardown_follows(causes, &hit)

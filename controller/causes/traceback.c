@@ -20,7 +20,8 @@ void traceback_clear(struct traceback *traceback)
 
 void traceback_forget(struct traceback *traceback)
 {
-	traceback->aside = traceback->frame = traceback->raised = 0;
+	traceback->aside = traceback->begun = traceback->frame =
+		traceback->raised = 0;
 }
 
 /* "ERROR [core] ", "rank 3 | ": a level, or a number and a mark. */
@@ -72,6 +73,21 @@ bool traceback_reaches(const struct traceback *traceback,
 	       line->number - traceback->frame <= TRACEBACK_REACH;
 }
 
+/* Is it a frame that is not indented? "~/run.py in main(argv)", "Cell In[3],
+ * line 4" and "----> 4 main()" of IPython; or the end of one that a narrow
+ * console has broken, "train.py", line 20, in main".
+ */
+static bool line_is_frame(const struct cause_line *line)
+{
+	return cause_line_has(line, ".py in ") ||
+	       cause_line_has(line, "\", line ") ||
+	       (line->size > 8 && (!memcmp(line->text, "Cell In[", 8) ||
+				   !memcmp(line->text, "<ipython", 8))) ||
+	       (*line->text == '-' && cause_line_has(line, "-> ")) ||
+	       (line->size > 5 && !memcmp(line->text, "File ", 5) &&
+		cause_line_has(line, ", in "));
+}
+
 bool traceback_takes(struct traceback *traceback, const struct cause_line *line)
 {
 	if (cause_line_has(line, "Traceback (most recent call last)") ||
@@ -79,6 +95,11 @@ bool traceback_takes(struct traceback *traceback, const struct cause_line *line)
 	    cause_line_has(line, "Detected at node") ||
 	    (traceback_reaches(traceback, line) &&
 	     cause_line_has(line, "Node: '"))) {
+		traceback->begun = traceback->frame = line->number;
+		return true;
+	}
+	if (!cause_line_indented(line) && traceback_reaches(traceback, line) &&
+	    traceback->frame > traceback->raised && line_is_frame(line)) {
 		traceback->frame = line->number;
 		return true;
 	}

@@ -1,7 +1,7 @@
 /* traceback.h - which lines belong to a traceback, and what ends one.
  *
- * Python's, Paddle's and TensorFlow's; also behind the head that a logger
- * writes before each line.
+ * Python's and IPython's, Paddle's and TensorFlow's; also behind the head that
+ * a logger writes before each line.
  */
 #pragma once
 
@@ -11,6 +11,7 @@
 struct traceback {
 	struct buffer head; /* before each of its lines; empty: none */
 	uint64_t aside; /* the line that calls the next traceback harmless; 0 */
+	uint64_t begun; /* the line that announced the last one; 0: none */
 	uint64_t frame; /* the last line with a frame; 0: none */
 	uint64_t raised; /* the last line with an exception; 0: none */
 };

@@ -13,6 +13,8 @@
 #define CLASS_POINTS 3 /* that a class needs */
 #define LEVEL_REACH 40 /* where the letter of a level may stand */
 #define COUNT_FAULT 3  /* that a line with a count has less */
+#define PROSE_FAULT 3  /* the same of prose */
+#define PROSE_SIZE 160 /* bytes of a line that may be prose */
 #define LEVEL_FAULT 5
 
 struct word_row {
@@ -350,6 +352,18 @@ static bool line_has_path(const char *text, size_t size)
 	return false;
 }
 
+/* Several sentences, as a model writes them. */
+static bool line_is_prose(const char *text, size_t size)
+{
+	size_t ends = 0;
+
+	for (size_t i = 2; size > PROSE_SIZE && i + 2 < size; i++)
+		ends += text[i] == '.' && text[i + 1] == ' ' &&
+			byte_is_capital(text[i + 2]) &&
+			byte_kind(text[i - 1]) == SMALL;
+	return ends;
+}
+
 static enum causes_class class_of_points(const int points[CAUSE_CLASSES])
 {
 	enum causes_class best = CAUSE_ERROR;
@@ -424,5 +438,7 @@ int words_fault(const struct words *words, const char *text, size_t size,
 		fault -= 2;
 	if (fault < LEVEL_FAULT && line_is_count(text, size))
 		fault -= COUNT_FAULT;
+	if (fault > 0 && line_is_prose(text, size))
+		fault -= PROSE_FAULT;
 	return fault;
 }

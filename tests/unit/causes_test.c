@@ -893,6 +893,42 @@ static const struct {
 	  "ERROR no pear\nstep 1 loss 3.1\nERROR no pear\nstep 2 loss 3.0\n"
 	  "ERROR no pear\n",
 	  NULL, -1, -1, NULL },
+	{ "an exception without a message, and what it led to",
+	  TRACEBACK "_orchard.Gone\n\n"
+	  "The above exception was the direct cause of the following exception:"
+	  "\n\n" TRACEBACK "RuntimeError: the pear basket is closed\n",
+	  "error", -1, 11, "RuntimeError: the pear basket is closed" },
+	{ "frames of a notebook",
+	  "PearError                   Traceback (most recent call last)\n"
+	  "~\\orchard\\cell_7.py in <module>\n      1 # weigh\n"
+	  "----> 2 tree.weigh(pears,\n      3            rows=4)\n\n"
+	  "~\\orchard\\tree.py in weigh(*pears)\n"
+	  "---> 70     raise bad from None\n\nPearError: no scales\n",
+	  "error", -1, 10, "PearError: no scales" },
+	{ "frames that a narrow console has broken",
+	  "Traceback (most recent call last):\n"
+	  "  File \"C:\\orchard\\long\nname\\weigh.py\", line 20, in \n"
+	  "weigh_all_pears\n    tree.weigh()\n"
+	  "RuntimeError: no scales in the \norchard\n",
+	  "error", -1, 6, "RuntimeError: no scales in the" },
+	{ "the last of several attempts at a command line",
+	  "usage: weigh.py [-h] [--rows ROWS]\n"
+	  "weigh.py: error: argument --rows: invalid choice: 'pear'\n"
+	  "usage: weigh.py [-h] [--rows ROWS]\n"
+	  "weigh.py: error: argument --trees: expected one argument\n",
+	  "error", -1, 4,
+	  "weigh.py: error: argument --trees: expected one argument" },
+	{ "what a library says of its own registers",
+	  "2031-01-01 10:00:00.000001: E orchard/pear_fft.cc:7] Unable to "
+	  "register pearFFT factory: Attempting to register factory for plugin "
+	  "pearFFT when one has already been registered\nsaved all pears\n",
+	  NULL, -1, -1, NULL },
+	{ "prose of a model",
+	  "Answer: The pears of that orchard were last counted in the autumn of "
+	  "the year before. However, please note that my count may not be up to "
+	  "date, as pears may have fallen from the trees since.\nQuestion: and "
+	  "apples?\n",
+	  NULL, -1, -1, NULL },
 	{ "nothing at all", "", NULL, -1, -1, NULL },
 };
 /* clang-format on */
