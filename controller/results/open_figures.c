@@ -143,7 +143,7 @@ static double clock_step(const struct evidence *evidence)
 	const struct meaning_found *found = evidence->found;
 	const struct meaning_clock *clocks = found->clocks;
 	size_t last = found->clock_count ? found->clock_count - 1 : 0;
-	double span;
+	double span, step;
 	size_t count = 0;
 
 	if (!last)
@@ -155,8 +155,11 @@ static double clock_step(const struct evidence *evidence)
 		evidence->values[count++] =
 			(clocks[i].seconds - clocks[i - 1].seconds) /
 			(double)(clocks[i].step - clocks[i - 1].step);
-	if (found->fractions || span / (double)last >= CLOCK_SPAN)
-		return median_of(evidence->values, count);
+	if (found->fractions || span / (double)last >= CLOCK_SPAN) {
+		/* Most lines of a bar have the clock of a line before it. */
+		step = median_of(evidence->values, count);
+		return step > 0 ? step : (double)NAN;
+	}
 	return span / (double)(clocks[last].step - clocks[0].step);
 }
 

@@ -162,6 +162,8 @@ static bool began_anew(const struct steps *steps)
 void steps_keep_last_run(struct steps *steps)
 {
 	const struct again *again = &steps->again;
+	/* From its first step on, of that many that it prints? */
+	bool whole = again->from <= again->stride;
 	size_t kept = 0;
 
 	if (!ends_in_shorter_run(steps)) {
@@ -171,7 +173,8 @@ void steps_keep_last_run(struct steps *steps)
 	for (size_t i = 0; i < steps->count; i++) {
 		struct record *record = &steps->records[i];
 
-		if (record->step >= again->from && record->taken < again->taken)
+		if ((whole || record->step >= again->from) &&
+		    record->taken < again->taken)
 			free(record->metrics);
 		else
 			steps->records[kept++] = *record;

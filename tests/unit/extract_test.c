@@ -520,6 +520,26 @@ static enum remark_code remark_behind(unsigned from, unsigned to, size_t *count)
 	return extract_steps_remark(extract);
 }
 
+/* A run that begins anew prints each fifth step, the one before each second. */
+static void test_run_in_other_steps(void)
+{
+	owned(extract_rules_free) struct extract_rules *rules =
+		rules_of(cpu_rules, NULL);
+	owned(buffer_clear) struct buffer text = BUFFER_INIT(1 << 16);
+	owned(extract_free) struct extract *extract = NULL;
+	const struct record *records;
+	size_t count;
+
+	for (unsigned i = 2; i <= 120; i += 2)
+		buffer_printf(&text, NULL, STEP("%u", "9") "\n", i);
+	for (unsigned i = 5; i <= 60; i += 5)
+		buffer_printf(&text, NULL, STEP("%u", "2") "\n", i);
+	extract = read_text(rules, text.data, text.size, 99);
+	records = extract_records(extract, &count);
+	ok(count == 12 && records[0].step == 5,
+	   "nothing is left of a run before one that begins anew (%zu)", count);
+}
+
 static void test_runs(void)
 {
 	owned(extract_rules_free) struct extract_rules *rules =
@@ -556,6 +576,7 @@ static void test_runs(void)
 	ok(count == 11 && records[10].step == 21 && records[10].loss == 2,
 	   "steps that only the first run printed are left out (%zu)", count);
 	ok(!extract_summary(extract)->has, "and so is its end");
+	test_run_in_other_steps();
 }
 
 static void test_long(void)

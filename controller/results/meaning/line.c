@@ -70,7 +70,7 @@ void line_begin(struct line_reading *line)
 	line->leads = line->nameless = line->loss_next = false;
 	line->alone_open = line->parts = line->of_other = false;
 	line->evaluates = false;
-	line->of_train.has = false;
+	line->of_train.has = line->starts = line->percent = false;
 	line->numbers = line->bare_times = 0;
 	line->alone_count = line->counter_count = 0;
 	line->rank = -1;
@@ -330,7 +330,11 @@ static void put_named(struct line_reading *line,
 		line_put_whole(line, LINE_BATCH, item, unit);
 		return;
 	case ROLE_STEP:
-		line_put_whole(line, LINE_STEP, item, unit);
+		if (unit->kind == QUANTITY_SECONDS)
+			line_put_number(line, LINE_MS, item,
+					item->number * unit->factor * 1000);
+		else
+			line_put_whole(line, LINE_STEP, item, unit);
 		return;
 	case ROLE_STEP_TIME:
 	case ROLE_TIME:
@@ -425,6 +429,9 @@ static void put_unnamed(struct line_reading *line,
 	/* A total that was rounded down is passed by one. */
 	bool ratio = isfinite(item->total) && item->number <= item->total + 1;
 
+	/* "Acc: 15.3% (7671/50000)": what the percentage is of. */
+	if (ratio && item->bracket == '(' && line->percent)
+		return;
 	if (item->bar) {
 		line->bar = true;
 		line->bar_clock = item->clock;
@@ -554,6 +561,8 @@ void line_take(const struct notation_item *item, void *arg)
 		line->flush(line->flush_arg);
 		line_begin(line);
 	}
+	line->starts |= !line->numbers && item->begins &&
+			!item->quantity.known && is_whole(item->number);
 	line->numbers++;
 	if (item_names_rank(item) && is_whole(item->number) &&
 	    item->number < UINT32_MAX) {
@@ -598,6 +607,7 @@ void line_take(const struct notation_item *item, void *arg)
 	    memchr(item->text, '.', item->size))
 		pick_set(&line->of_train, item, item->number);
 	line->loss_next = quantity->of_loss;
+	line->percent = item->unit.kind == QUANTITY_PERCENT;
 }
 
 static void note_point(struct line_pick *epoch)
@@ -635,9 +645,9 @@ void line_end(struct line_reading *line)
 	note_point(&line->picks[LINE_EPOCH]);
 	if (line->parts && !line_loss_is_sure(line))
 		line->picks[LINE_LOSS].has = false;
-	/* "[2/60] train 1.71 valid 1.80" */
-	if (!line->picks[LINE_LOSS].has && line->of_train.has &&
-	    line->of_other && !line->parts)
+	/* "[2/60] train 1.71 valid 1.80", "20 train 1.71" */
+	if (!line->picks[LINE_LOSS].has && line->of_train.has && !line->parts &&
+	    (line->of_other || (line->numbers == 2 && line->starts)))
 		line->picks[LINE_LOSS] = line->of_train;
 	if (line->picks[LINE_LOSS].has &&
 	    line->picks[LINE_LOSS].text == line->picks[LINE_OPEN_TIME].text)

@@ -72,6 +72,8 @@ struct line_reading {
 	size_t counter_count;
 	struct line_pick of_train; /* "train 1.75", and nothing more */
 	bool of_other;             /* a "valid 1.80" stands beside it */
+	bool starts;               /* a whole number without a name begins it */
+	bool percent;              /* the last number is in percent */
 	bool evaluates;            /* so does any value of an evaluation */
 	unsigned numbers;          /* of the line */
 	unsigned bare_times;       /* of them, in ms, without a name */

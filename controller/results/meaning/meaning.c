@@ -2,6 +2,7 @@
  */
 #include "controller/results/meaning/meaning.h"
 
+#include "controller/results/meaning/aside.h"
 #include "controller/results/meaning/counter.h"
 #include "controller/results/meaning/line_bar.h"
 #include "controller/results/meaning/table_rows.h"
@@ -36,11 +37,9 @@ struct meaning {
 	bool above;  /* values stand above the line that names their step */
 	struct line_pick epoch; /* that a line of its own names */
 	double summed_up;       /* the last one of such a line behind it */
-	bool headed; /* what follows stands below the title of an evaluation */
-	bool aside;  /* behind "Eval begin..." */
-	double step_total; /* of the training's last step; 0: unknown */
-	unsigned members;  /* lines that may follow of an open dict; 0: none */
-	unsigned box;      /* the same of a box of names and values */
+	struct aside aside;
+	unsigned members; /* lines that may follow of an open dict; 0: none */
+	unsigned box;     /* the same of a box of names and values */
 	char box_first[TABLE_NAME_MAX]; /* the name of its first row */
 	struct line_pick box_step;      /* of the first one with a step */
 	bool box_ended;                 /* by the line before */
@@ -69,6 +68,12 @@ struct meaning {
 	uint64_t loss_step;        /* of the last one */
 	struct line_values values; /* of the record */
 	struct bar_pace bar;       /* between the records */
+	bool ahead;     /* a bar shows a loss before its step is counted */
+	uint64_t drawn; /* the step of the last record in a bar */
+	/* Of a line that is nothing but a step; valid as long as `named.has`.
+	 */
+	struct line_pick named;
+	struct epoch_steps before; /* what was known in front of it */
 };
 
 struct meaning *meaning_new(const struct lexicon *lexicon, struct error *err)
@@ -119,7 +124,7 @@ const struct meaning_found *meaning_found(const struct meaning *meaning)
 bool meaning_reads_all(const struct meaning *meaning)
 {
 	return meaning->table.count || meaning->members || meaning->box ||
-	       meaning->below || meaning->headed;
+	       meaning->below || meaning->aside.headed;
 }
 
 /* Numbers of the line. */
@@ -351,7 +356,12 @@ static int deliver_record(struct meaning *meaning, enum meaning_steps steps,
 	if (steps == STEPS_NAMED)
 		line_bar_time(&meaning->bar, &meaning->line, step);
 	rule = &meaning->rules[meaning->weak];
-	found->loss_parts |= meaning->line.parts && !loss->has;
+	found->loss_parts |=
+		meaning->line.parts && !loss->has && !meaning->losses;
+	/* The loss that is shown then is that of the next step. */
+	if (meaning->line.bar && meaning->ahead && step == meaning->drawn)
+		return 0;
+	meaning->drawn = meaning->line.bar ? step : UINT64_MAX;
 	if (!line_has_any(&meaning->line) &&
 	    (!meaning->line.parts || meaning->losses))
 		return 0;
@@ -419,6 +429,8 @@ static void keep_context(struct meaning *meaning)
 	    line->numbers > 1)
 		return;
 	if (own->has) {
+		meaning->before = meaning->found.epochs;
+		meaning->named = *own;
 		if (find_step(meaning, &step) == STEPS_NAMED) {
 			line_values_name(&meaning->found, own, ROLE_STEP);
 			expect_below(meaning, step, false);
@@ -441,7 +453,7 @@ static void keep_context(struct meaning *meaning)
 			return;
 		}
 		take_epoch(&meaning->epoch, &line->picks[LINE_EPOCH]);
-		meaning->aside = false;
+		meaning->aside.begun = false;
 	}
 }
 
@@ -527,23 +539,6 @@ static void begin_part(struct meaning *meaning)
 		meaning->below_other = false;
 }
 
-/* Does it belong to an evaluation that began above? Its steps have another
- * total than those of the training.
- */
-static bool line_is_aside(struct meaning *meaning)
-{
-	const struct line_pick *own = &meaning->line.picks[LINE_STEP];
-
-	if (!own->has || !isfinite(own->total))
-		return false;
-	if (meaning->aside && meaning->step_total > 0 &&
-	    own->total != meaning->step_total)
-		return true;
-	meaning->aside = false;
-	meaning->step_total = own->total;
-	return false;
-}
-
 /* "epoch 1 done, avg loss 2.5, batches 50/50", between steps of all epochs */
 static bool line_sums_up(const struct meaning *meaning)
 {
@@ -557,6 +552,22 @@ static bool line_sums_up(const struct meaning *meaning)
 	       line->picks[LINE_EPOCH].has && own->has &&
 	       isfinite(own->total) &&
 	       own->total != meaning->found.epochs.length;
+}
+
+/* A line that named nothing but a step beyond the total of this one's, "loaded
+ * step 21000", was not of the same count.
+ */
+static void forget_named(struct meaning *meaning)
+{
+	const struct line_reading *line = &meaning->line;
+	const struct line_pick *own = line->picks[LINE_STEP].has
+					      ? &line->picks[LINE_STEP]
+					      : &line->picks[LINE_BATCH];
+
+	if (own->has && meaning->named.has && isnan(meaning->named.total) &&
+	    isfinite(own->total) && meaning->named.number > own->total)
+		meaning->found.epochs = meaning->before;
+	meaning->named.has = false;
 }
 
 /* The line, or a part of it with a bar of its own, is complete. */
@@ -574,8 +585,12 @@ static void end_record(void *arg)
 		line->rank = meaning->rank;
 	if (meaning->bare)
 		line_put_label(line);
-	if (line->other || meaning->rc < 0 || line_bar_is_empty(line))
+	if (line->other || meaning->rc < 0)
 		return;
+	if (line_bar_is_empty(line)) {
+		meaning->ahead = line->picks[LINE_LOSS].has;
+		return;
+	}
 	below = line_is_below(meaning);
 	meaning->below -= meaning->below > 0;
 	if (meaning->below && !line->numbers)
@@ -583,6 +598,7 @@ static void end_record(void *arg)
 	if (below && meaning->below_other)
 		return;
 	if (below && line_has_any(line)) {
+		meaning->named.has = false;
 		meaning->rc = deliver_record(meaning, STEPS_NAMED,
 					     meaning->below_step);
 		/* The same step again is of the next epoch. */
@@ -594,7 +610,8 @@ static void end_record(void *arg)
 		keep_context(meaning);
 		return;
 	}
-	if (line_is_aside(meaning) || line_sums_up(meaning))
+	if (aside_has(&meaning->aside, line, &meaning->epoch) ||
+	    line_sums_up(meaning))
 		return;
 	if (behind && !line_has_place(line) && !line->picks[LINE_LOSS].has &&
 	    !line->bar) {
@@ -617,6 +634,7 @@ static void end_record(void *arg)
 			return;
 		}
 	}
+	forget_named(meaning);
 	steps = find_step(meaning, &step);
 	meaning->found.epochs.ended |= steps == STEPS_EPOCHS;
 	if (steps == STEPS_COUNTED && !line_has_place(line) &&
@@ -732,36 +750,10 @@ static bool read_box(struct meaning *meaning, const char *text, size_t size)
 	return border;
 }
 
-/* "Eval metrics: {", "***** Eval results *****", "Eval begin..." */
-static bool line_is_title(struct meaning *meaning, const char *text,
-			  size_t size)
-{
-	struct quantity quantity;
-
-	if (meaning->line.numbers || !size || size > NOTATION_GAP_MAX ||
-	    !strchr(":{*.", text[size - 1]))
-		return false;
-	quantity = notation_quantity(&meaning->notation, text, size);
-	return quantity.other || quantity.section;
-}
-
-/* Is it a part of what is below such a title: a dict, or indented lines? */
-static bool line_is_headed(struct meaning *meaning, const char *text,
-			   size_t size)
-{
-	bool headed =
-		meaning->headed && size && *text && strchr(" \t{}\"'", *text);
-
-	meaning->headed = headed && !memchr(text, '}', size);
-	return headed;
-}
-
 int meaning_read(struct meaning *meaning, struct fields *names,
 		 const char *text, size_t size, double stamp, int64_t rank,
 		 bool bare, rules_fn *fn, void *arg)
 {
-	bool title;
-
 	meaning->names = names;
 	meaning->fn = fn;
 	meaning->arg = arg;
@@ -773,15 +765,15 @@ int meaning_read(struct meaning *meaning, struct fields *names,
 	meaning->rc = 0;
 	meaning->line.flush = end_record;
 	meaning->line.flush_arg = meaning;
-	if (line_is_headed(meaning, text, size))
+	if (aside_is_below(&meaning->aside, text, size))
 		return 0;
 	if (!read_box(meaning, text, size) &&
 	    !read_member(meaning, text, size) &&
 	    read_line(meaning, text, size)) {
 		end_record(meaning);
-		title = line_is_title(meaning, text, size);
-		meaning->headed = title && text[size - 1] != '.';
-		meaning->aside |= title;
+		if (!meaning->line.numbers)
+			aside_take_title(&meaning->aside, &meaning->notation,
+					 text, size);
 	}
 	/* What it gave to a box or an object that goes on. */
 	if (meaning->box || meaning->members)

@@ -2,6 +2,7 @@
  */
 #include "controller/results/meaning/notation.h"
 
+#include "controller/results/meaning/digit_text.h"
 #include "controller/results/rules/fields.h"
 #include "controller/results/rules/number.h"
 
@@ -12,16 +13,6 @@
 #include <strings.h>
 
 #define STEP_NAME_MAX 16 /* bytes, of a step's that touches its number */
-
-static bool is_digit_at(const char *text, size_t size, size_t at)
-{
-	return at < size && text[at] >= '0' && text[at] <= '9';
-}
-
-static bool is_letter_at(const char *text, size_t size, size_t at)
-{
-	return at < size && isalpha((unsigned char)text[at]);
-}
 
 /* Is it a fraction, by its name? */
 static bool quantity_is_fraction(const struct quantity *quantity)
@@ -264,6 +255,10 @@ static size_t unit_read(struct notation *notation, const char *text,
 		}
 	}
 	if (unit_suits(&item->quantity, unit.kind) ||
+	    /* "Step: 78ms" is its time. */
+	    (!blank && item->quantity.known &&
+	     item->quantity.role == ROLE_STEP &&
+	     unit.kind == QUANTITY_SECONDS) ||
 	    is_bare_time(&item->quantity, &unit, text + n, size - n)) {
 		item->unit = unit;
 		return n;
@@ -333,47 +328,6 @@ struct scanner {
 	notation_fn *fn;
 	void *arg;
 };
-
-/* Is it "04/14 11:48:20", of a month and a day? */
-static bool is_day_with_clock(const char *text, size_t size)
-{
-	return size >= 11 && digits_count(text, size) == 2 && text[2] == '/' &&
-	       digits_count(text + 3, size - 3) == 2 && text[5] == ' ' &&
-	       digits_count(text + 6, size - 6) == 2 && text[8] == ':' &&
-	       (*text == '0' || (*text == '1' && text[1] <= '2')) &&
-	       text[3] <= '3';
-}
-
-/* The bytes of a date, a clock, a version or an address that begins the text;
- * 0: it is a plain number, or a ratio.
- */
-static size_t compound_size(const char *text, size_t size)
-{
-	size_t at = digits_count(text, size), dots = 0, slashes = 0, marks = 0;
-
-	while (at + 1 < size && is_digit_at(text, size, at + 1)) {
-		char mark = text[at];
-
-		if (mark == '.')
-			dots++;
-		else if (mark == '/')
-			slashes++;
-		else if (mark == ':' || mark == '-' || mark == 'T')
-			marks++;
-		else if (mark != ',' || !marks)
-			break;
-		at += 1 + digits_count(text + at + 1, size - at - 1);
-	}
-	/* "-1.5" is a number, too. */
-	if (!is_digit_at(text, size, 0) ||
-	    (!marks && slashes < 2 && dots <= slashes + 1 &&
-	     !is_day_with_clock(text, size)))
-		return 0;
-	/* "Z" behind a time. */
-	while (is_letter_at(text, size, at))
-		at++;
-	return at;
-}
 
 static size_t skip_spaces(const char *text, size_t size, size_t at)
 {

@@ -358,7 +358,9 @@ static bool names_part_of_loss(const struct words *words)
 	return word_is(words, 0, "loss");
 }
 
-/* "train-mlogloss", "policy loss", "loss_pear": a loss, or a part of one. */
+/* "train-mlogloss", "policy loss", "loss_pear", "l_pear": a loss, or a part of
+ * one.
+ */
 static void quantity_guess(const struct lexicon *lexicon,
 			   const struct words *words, size_t last,
 			   struct quantity *quantity)
@@ -371,7 +373,8 @@ static void quantity_guess(const struct lexicon *lexicon,
 
 	quantity->measure = lexicon_unit(lexicon, text, size, &unit) &&
 			    unit.base != BASE_STEP && size > 1;
-	if (loss || (last == 1 && names_part_of_loss(words))) {
+	if (loss || (last == 1 && names_part_of_loss(words)) ||
+	    (last && word_is(words, 0, "l") && !word_is(words, 1, "total"))) {
 		text = "loss";
 		size = 4;
 	}
@@ -420,7 +423,7 @@ static void quantity_read_name(const struct lexicon *lexicon,
 		}
 	}
 	/* "the loss is" */
-	while (!quantity->known && to > 1 &&
+	while (!quantity->known && to > 1 && !word_is(words, 0, "l") &&
 	       word_of(lexicon, WORD_FILLER, words, to - 1) &&
 	       !name_of_words(lexicon, words, to - 1, to, &last))
 		quantity->known = name_whole(lexicon, words, 0, --to, quantity);
@@ -511,6 +514,14 @@ static bool is_other(const struct lexicon *lexicon, const char *text,
 	return other;
 }
 
+static bool has_word(const char *text, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (isalnum((unsigned char)text[i]) || text[i] & 0x80)
+			return true;
+	return false;
+}
+
 /* A unit in brackets at the end of a name: "(ms)"; not "time (data)", of which
  * the second number stands behind the first. The end without it.
  */
@@ -523,7 +534,8 @@ static size_t cut_brackets(const struct lexicon *lexicon, const char *text,
 		return end;
 	while (open && text[open - 1] != '(' && text[open - 1] != '[')
 		open--;
-	if (open < 2)
+	/* Behind nothing, as in "epoch 3 [Val]: ", it is no unit. */
+	if (open < 2 || !has_word(text, open - 1))
 		return end;
 	/* "(curr)" changes nothing. */
 	if (!lexicon_word(lexicon, WORD_FILLER, text + open, end - 1 - open))

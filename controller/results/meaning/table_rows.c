@@ -144,8 +144,10 @@ bool table_rows_header(struct table_rows *table, struct notation *notation,
 	for (size_t i = 0; i < count; i++) {
 		struct quantity quantity;
 
-		if (cells[i].size >= TABLE_NAME_MAX)
+		if (cells[i].size >= TABLE_NAME_MAX && mark != '|')
 			return false;
+		if (cells[i].size >= TABLE_NAME_MAX)
+			cells[i].size = TABLE_NAME_MAX - 1;
 		if (cells[i].size == 1 && *cells[i].text == '#')
 			cells[i] = (struct table_cell){ "step", 4 };
 		quantity = notation_quantity(notation, cells[i].text,
