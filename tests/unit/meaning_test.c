@@ -441,6 +441,10 @@ static const struct {
 	  1, 2, { 2.5, 1000, NONE, NONE, NONE, NONE } },
 	{ "the losses of a line that sums up an epoch", "\titers: 500, epoch: 8 | loss: 4.5\n\tspeed: 1.5s/iter; left time: 70.5s\nEpoch: 8, Steps: 560 | Train Loss: 9 Vali Loss: 9 Test Loss: 9\n\titers: 100, epoch: 9 | loss: 3.5\n\tspeed: 1.5s/iter; left time: 70.5s\n\titers: 200, epoch: 9 | loss: 2.5\n\tspeed: 1.5s/iter; left time: 70.5s\nEpoch: 9, Steps: 560 | Train Loss: 9 Vali Loss: 9 Test Loss: 9\n",
 	  4, 760, { 2.5, 1500, NONE, NONE, NONE, NONE } },
+	{ "epochs that count from 0 to their total", "[0/9][0/90] loss 6\n[0/9][90/90] loss 5\n[1/9][0/90] loss 4\n[1/9][90/90] loss 2.5\n",
+	  4, 181, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "the same without their number", "batch 0/90 loss 6\nbatch 90/90 loss 5\nbatch 0/90 loss 4\nbatch 90/90 loss 2.5\n",
+	  4, 181, { 2.5, NONE, NONE, NONE, NONE, NONE } },
 	{ "parts of a loss by their first letter", "iter: 10, l_pear: 3.5e-03 l_metric: 1.25e-01\niter: 20, l_pear: 2.5e-03 l_metric: 1.5e-01\n",
 	  2, 20, { NONE, NONE, NONE, NONE, NONE, NONE } },
 	/* What is no record. */

@@ -64,9 +64,11 @@ static void epochs_next(struct epoch_steps *epochs,
 	if (epochs->restarts && grown > 0) {
 		double length = (double)(epochs->last + epochs->from_zero);
 
-		/* A bar may go on behind its total: "15it [04:02, " */
+		/* A bar may go on behind its total, "15it [04:02, ", and 0/90
+		 * stand beside 90/90.
+		 */
 		if (epochs->length >= (double)epochs->last)
-			length = epochs->length;
+			length = fmax(epochs->length, length);
 		else if (!(epochs->length > 0))
 			epochs->guessed = true;
 		epochs->base += (uint64_t)(grown * length);
@@ -91,13 +93,15 @@ static uint64_t step_without_epoch(struct epoch_steps *epochs,
 	uint64_t number = (uint64_t)step->number;
 	bool falls = number < epochs->last ||
 		     (epochs->whole && number == epochs->last);
+	bool from_zero = epochs->from_zero;
 
 	epochs->from_zero |= number == 0;
 	if (falls && isfinite(step->total) &&
 	    (epochs->ended || step->role != ROLE_STEP) &&
 	    (double)epochs->last >= NEARLY * step->total) {
 		epochs->base +=
-			(uint64_t)fmax(step->total, (double)epochs->last);
+			(uint64_t)fmax(step->total,
+				       (double)(epochs->last + from_zero));
 	} else if (falls && !isfinite(step->total) &&
 		   (epochs->ended || step->role == ROLE_BATCH)) {
 		epochs->base += epochs->last + epochs->from_zero;
