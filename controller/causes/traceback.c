@@ -73,24 +73,48 @@ bool traceback_reaches(const struct traceback *traceback,
 	       line->number - traceback->frame <= TRACEBACK_REACH;
 }
 
+/* Has it these words, and no message in front of them? */
+static bool line_starts_with(const struct cause_line *line, const char *words)
+{
+	const char *at =
+		cause_line_has(line, words)
+			? memmem(line->text, line->size, words, strlen(words))
+			: NULL;
+
+	return at && !memmem(line->text, (size_t)(at - line->text), ": ", 2);
+}
+
 /* Is it a frame that is not indented? "~/run.py in main(argv)", "Cell In[3],
  * line 4" and "----> 4 main()" of IPython; or the end of one that a narrow
  * console has broken, "train.py", line 20, in main".
  */
 static bool line_is_frame(const struct cause_line *line)
 {
-	return cause_line_has(line, ".py in ") ||
-	       cause_line_has(line, "\", line ") ||
-	       (line->size > 8 && (!memcmp(line->text, "Cell In[", 8) ||
-				   !memcmp(line->text, "<ipython", 8))) ||
-	       (*line->text == '-' && cause_line_has(line, "-> ")) ||
+	return line_starts_with(line, ".py in ") ||
+	       line_starts_with(line, "> in ") ||
+	       line_starts_with(line, "\", line ") ||
+	       line_starts_with(line, "Cell In[") ||
+	       (*line->text == '-' && line_starts_with(line, "-> ")) ||
 	       (line->size > 5 && !memcmp(line->text, "File ", 5) &&
 		cause_line_has(line, ", in "));
 }
 
+/* It ends the line; in an exception that quotes one, its frames follow. */
+static bool line_begins_traceback(const struct cause_line *line)
+{
+	static const char words[] = "Traceback (most recent call last)";
+	const char *at = cause_line_has(line, words)
+				 ? memmem(line->text, line->size, words,
+					  sizeof(words) - 1)
+				 : NULL;
+	size_t before = at ? (size_t)(at - line->text) : 0;
+
+	return at && (!before || line->size - before <= sizeof(words));
+}
+
 bool traceback_takes(struct traceback *traceback, const struct cause_line *line)
 {
-	if (cause_line_has(line, "Traceback (most recent call last)") ||
+	if (line_begins_traceback(line) ||
 	    cause_line_has(line, "Error Message Summary:") ||
 	    cause_line_has(line, "Detected at node") ||
 	    (traceback_reaches(traceback, line) &&

@@ -898,6 +898,14 @@ static const struct {
 	  "The above exception was the direct cause of the following exception:"
 	  "\n\n" TRACEBACK "RuntimeError: the pear basket is closed\n",
 	  "error", -1, 11, "RuntimeError: the pear basket is closed" },
+	{ "an exception that quotes a traceback",
+	  TRACEBACK "KeyError: 'worker(1) caught KeyError:\\nTraceback (most "
+	  "recent call last):\\n  File \"weigh.py\", line 3\\nKeyError: 7'\n"
+	  TRACEBACK "SystemError: the pear queue was killed because its reader "
+	  "raised an exception.\n",
+	  "error", -1, 4,
+	  "KeyError: 'worker(1) caught KeyError:\\nTraceback (most recent call "
+	  "last):\\n  File \"weigh.py\", line 3\\nKeyError: 7'" },
 	{ "frames of a notebook",
 	  "PearError                   Traceback (most recent call last)\n"
 	  "~\\orchard\\cell_7.py in <module>\n      1 # weigh\n"
