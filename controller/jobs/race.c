@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,23 +28,31 @@
 
 /* Deciding. */
 
-/* Can the nodes of the race take jobs? */
-static bool pins_serve(const struct jobs *jobs, const struct race *race)
+/* The node of the race that cannot take jobs, and is not waited for; NULL:
+ * there is none.
+ */
+static const struct node *pins_fail(const struct jobs *jobs,
+				    const struct race *race)
 {
+	int64_t now = effects_mono_ms(jobs->effects);
+
 	for (size_t i = 0; i < race->pins_count; i++) {
 		const struct node *node = node_at(jobs->nodes, race->pins[i]);
+		const struct node_view *view = node_view(node);
 
-		if (!node_up(node) || node_view(node)->drained)
-			return false;
+		if (view->drained || view->removed ||
+		    (!node_peer(node) && now - node_lost_since_ms(node) >
+						 (int64_t)jobs->node_lost_ms))
+			return node;
 	}
-	return race->pins_count;
+	return NULL;
 }
 
 static void race_pin_job(struct job *job, const struct race *race)
 {
 	uint32_t *pins = NULL;
 
-	if (race->pins_count == job->shape.nodes && pins_serve(job->jobs, race))
+	if (race->pins_count == job->shape.nodes && !pins_fail(job->jobs, race))
 		pins = calloc(race->pins_count, sizeof(*pins));
 	if (pins)
 		memcpy(pins, race->pins, race->pins_count * sizeof(*pins));
@@ -354,10 +363,62 @@ static void heat_check(struct gang *gang, const struct race_sweep *sweep,
 	gang_exception(gang->job, FAILURE_ENOUGH, 0, text);
 }
 
+/* Leaving nodes. */
+
+struct race_leaving {
+	const struct race_sweep *sweep;
+	struct race *race;
+};
+
+/* A job of the race that waits for its nodes takes others. */
+static void race_unpin_job(struct job *job, void *arg)
+{
+	const struct race_leaving *leaving = arg;
+	const struct race_sweep *sweep = leaving->sweep;
+	const struct race_entry *entry =
+		job->racing && job->sweep == sweep->id && job->shape.pins &&
+				job->state == JOB_QUEUED
+			? race_entry_find(sweep, job->cell_index)
+			: NULL;
+	struct error err;
+
+	if (!entry || &sweep->races[entry->race] != leaving->race)
+		return;
+	queue_remove(job->jobs->queue, &job->shape, job->id);
+	race_pin_job(job, leaving->race);
+	if (job_enqueue(job, &err) < 0)
+		log_error("job=%" PRIu64 ": %s", job->id, err.text);
+}
+
+static void race_check_nodes(const void *place, VISIT visit, void *arg)
+{
+	const struct race_sweep *sweep = *(struct race_sweep *const *)place;
+	struct jobs *jobs = arg;
+
+	if (visit != postorder && visit != leaf)
+		return;
+	for (size_t i = 0; i < sweep->races_count; i++) {
+		struct race *race = &sweep->races[i];
+		struct race_leaving leaving = { sweep, race };
+		const struct node *node =
+			race->over ? NULL : pins_fail(jobs, race);
+
+		if (!node)
+			continue;
+		log_warning("sweep=%" PRIu64 ": its race leaves %s, which is "
+			    "%s",
+			    sweep->id, node_name(node),
+			    node_view(node)->drained ? "drained" : "down");
+		race->pins_count = 0;
+		job_each(jobs->table, race_unpin_job, &leaving);
+	}
+}
+
 void race_tick(struct jobs *jobs)
 {
 	struct gang *gang, *next;
 
+	twalk_r(jobs->races, race_check_nodes, jobs);
 	for (gang = jobs->races ? gang_first(jobs->table) : NULL; gang;
 	     gang = next) {
 		const struct job *job = gang->job;

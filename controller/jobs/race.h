@@ -5,15 +5,17 @@
  * from the rows of all its cells (race_rows.h). So a killed controller has
  * stored both or neither, and decides the same again.
  *
- * All jobs of a race run on the nodes of the first one, one at a time, as long
- * as these nodes can take jobs: devices of one model differ by more than
- * layouts.
+ * All jobs of a race run on the nodes of the first one, one at a time: devices
+ * of one model differ by more than layouts. A race leaves its nodes when one of
+ * them is drained, or is down for so long that its jobs are given up.
  */
 #pragma once
 
 #include "controller/cluster/active_job.h"
 
-/* End heats whose rate is known, or that cannot win. */
+/* End heats whose rate is known, or that cannot win; leave nodes that cannot
+ * take jobs.
+ */
 void race_tick(struct jobs *jobs);
 
 /* Decide what follows from the jobs that have ended; before the commit. */

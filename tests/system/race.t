@@ -259,4 +259,24 @@ run cli plan "$BED/wrong.yaml"
 is "$rc" 2 "a final of one run is refused"
 like "$(cat "$BED/err")" "race.max: .*expected.* 2 to 1000" "and what is valid is told"
 ok 'wait_for cluster_clean 30' "nothing is left on the nodes"
+
+# The node of a race goes, and does not come back.
+must controller_stop
+CONTROLLER_ARGS=(--node-lost 5)
+must controller_up
+must nodes_up 2 30
+sed 's/^sweep: .*/sweep: left/; s/"60"/"61"/' "$BED/known.yaml" >"$BED/left.yaml"
+run cli submit "$BED/left.yaml"
+is "$rc" 0 "a race that will lose its node"
+SWEEP=$((SWEEP + 1))
+first=$(jobs_get "$SWEEP" 'map(.job) | min')
+must wait_for "[[ \$(job_get $first .state) == completed ]]" 60
+node=$(job_get "$first" '.allocation[0]')
+must agent_kill "${node#n}"
+must wait_sweep "$SWEEP" 60
+is "$(jobs_get "$SWEEP" '[.[] | select(.state != "completed")] | length')" 0 \
+	"a race leaves a node that is lost"
+last=$(jobs_get "$SWEEP" 'map(.job) | max')
+is "$(job_get "$last" '.allocation[0]')" "n$((3 - ${node#n}))" \
+	"and goes on on another one"
 done_testing
