@@ -134,7 +134,7 @@ by_srun()
 	done
 }
 
-trap 'slurm_down; bed_exit' EXIT
+trap 'bed_exit slurm_down' EXIT
 : "${REGATTA_BENCH_RESULTS:=/dev/null}"
 slurm_prepare || exit 1
 printf '  %-34s %8s %8s %8s %12s %14s\n' "$JOBS jobs" seconds jobs/s \

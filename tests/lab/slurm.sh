@@ -27,7 +27,7 @@ slurm_network()
 slurm_bed()
 {
 	slurm_network && engine_up one && tool_image one || return 1
-	trap 'slurm_down; bed_exit' EXIT
+	trap 'bed_exit slurm_down' EXIT
 	unset REGATTA_CONFIG
 	export HOME=$BED XDG_CONFIG_HOME=$BED/config TMPDIR=$BED/nodes
 	DOCKER_HOST=$(engine_host one)
