@@ -6,6 +6,10 @@
 #include "tests/wire_json.h"
 
 #include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #define ANYWHERE "tcp://127.0.0.1:*"
 
@@ -535,6 +539,31 @@ static void test_client_arguments(void)
 	sd_event_unref(loop);
 }
 
+/* A server that is killed leaves its socket. */
+static void test_left_socket(void)
+{
+	owned(hall_clear) struct hall hall;
+	owned(guest_clear) struct guest agent;
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	char endpoint[256];
+	int fd, rc;
+
+	hall_init(&hall, NULL, 0);
+	snprintf(endpoint, sizeof(endpoint), "%s", hall.endpoint);
+	hall_close(&hall);
+	snprintf(address.sun_path, sizeof(address.sun_path), "%.100s",
+		 endpoint + strlen("ipc://"));
+	unlink(address.sun_path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	rc = bind(fd, (struct sockaddr *)&address, sizeof(address));
+	close(fd);
+	is_int(rc, 0, "a socket is left");
+	hall_open(&hall, endpoint);
+	guest_init(&agent, &hall, &hall.keys[HALL_AGENT], NULL);
+	WAIT(&hall, agent.welcomes);
+	is_int(agent.welcomes, 1, "and the next server listens there");
+}
+
 int main(void)
 {
 	tap_begin(120);
@@ -556,6 +585,7 @@ int main(void)
 	test_one_frame();
 	test_stopped();
 	test_restart();
+	test_left_socket();
 	test_client_arguments();
 	return tap_done();
 }
