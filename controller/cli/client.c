@@ -170,6 +170,10 @@ int client_rows(struct client *client, enum query_kind what, uint64_t of,
  */
 #define RATE (BUDGET_PERSON_MESSAGES / 8.0)
 #define RATE_BURST (RATE / 5)
+/* So large payloads are sent and read more slowly than the key's rate, so they
+ * do not count.
+ */
+#define RATE_FREE MESSAGE_PAYLOAD_MAX
 
 struct pending {
 	uint64_t number;
@@ -265,15 +269,20 @@ static void client_give_up(struct client *client, const struct error *why)
 		pending_finish(client, pending, NULL, &client->why);
 }
 
-static bool may_send(struct client *client)
+static bool client_may_send(struct client *client,
+			    const struct pending *pending)
 {
 	int64_t now = clock_mono_ms();
+	double cost = pending->size < RATE_FREE ? 1 : 0;
 
 	client->tokens += (double)(now - client->tokens_ms) * RATE / 1000;
 	client->tokens_ms = now;
 	if (client->tokens > RATE_BURST)
 		client->tokens = RATE_BURST;
-	return client->tokens >= 1;
+	if (client->tokens < cost)
+		return false;
+	client->tokens -= cost;
+	return true;
 }
 
 /* Send the waiting requests. False: some still wait. */
@@ -286,11 +295,10 @@ static bool send_pending(struct client *client)
 	TAILQ_FOREACH(pending, &client->pending, next) {
 		if (pending->sent)
 			continue;
-		if (!may_send(client) ||
+		if (!client_may_send(client, pending) ||
 		    wire_client_send(client->wire, pending->type, pending->body,
 				     pending->payload, pending->size, NULL) < 0)
 			return false;
-		client->tokens -= 1;
 		pending->sent = true;
 		pending->deadline_ms =
 			clock_mono_ms() + pending->wait_ms + CLIENT_ANSWER_MS;
