@@ -103,6 +103,12 @@ void engine_call_cancel(struct engine_call *call)
 		call->driver->cancel(call);
 }
 
+void engine_call_resume(struct engine_call *call)
+{
+	if (call && call->driver->resume)
+		call->driver->resume(call);
+}
+
 void engine_free(struct engine *engine)
 {
 	if (engine)

@@ -68,7 +68,8 @@ typedef int engine_data_fn(void *arg, const void *data, size_t size,
 			   struct error *err);
 
 /* Give the next bytes of an upload, at most size; 0: the end; -1 with *err set
- * ends the call: done() gets that error. Must not block.
+ * ends the call: done() gets that error. Must not block: with EAGAIN the upload
+ * pauses until engine_call_resume().
  */
 typedef ssize_t engine_source_fn(void *arg, void *buffer, size_t size,
 				 struct error *err);
@@ -100,6 +101,9 @@ const char *engine_host(const struct engine *engine);
 bool engine_podman(const struct engine *engine);
 
 void engine_call_cancel(struct engine_call *call);
+
+/* The source of the upload has more; NULL: nothing to do. */
+void engine_call_resume(struct engine_call *call);
 
 struct engine_call *engine_version(struct engine *engine, uint32_t timeout_ms,
 				   engine_done_fn *done, void *arg,

@@ -41,7 +41,8 @@ struct engine_driver {
 				     const struct call_plan *plan,
 				     struct error *err);
 	void (*cancel)(struct engine_call *call);
-	void (*free)(struct engine *engine); /* cancels all calls */
+	void (*resume)(struct engine_call *call); /* NULL: it never pauses */
+	void (*free)(struct engine *engine);      /* cancels all calls */
 };
 
 struct engine {

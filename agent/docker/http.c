@@ -27,6 +27,7 @@ struct http_call {
 	struct http *http;
 	enum call_state state;
 	bool cancelled;
+	bool paused; /* its source has nothing now */
 	CURL *easy;
 	struct curl_slist *headers;
 	char *body;
@@ -399,6 +400,9 @@ static size_t on_read(char *data, size_t one, size_t size, void *arg)
 	if (call_dropped(call))
 		return CURL_READFUNC_ABORT;
 	got = call->source(call->source_arg, data, size, &err);
+	call->paused = got < 0 && err.code == EAGAIN;
+	if (call->paused)
+		return CURL_READFUNC_PAUSE;
 	if (got < 0)
 		call->error = err;
 	return got < 0 || call_dropped(call) ? CURL_READFUNC_ABORT
@@ -413,6 +417,8 @@ static int stall_ready(sd_event_source *source, uint64_t usec, void *arg)
 	struct http *http = call->http;
 	struct error err;
 
+	if (call->paused)
+		call->moved_ms = clock_mono_ms();
 	if (clock_mono_ms() - call->moved_ms < (int64_t)call->stall_ms &&
 	    arm_stall(call, &err) == 0)
 		return 0;
@@ -581,6 +587,20 @@ void http_cancel(struct http_call *call)
 	else
 		TAILQ_REMOVE(&http->calls, call, entry);
 	http_call_free(call);
+}
+
+void http_resume(struct http_call *call)
+{
+	struct http *http = call->http;
+
+	if (!call->paused || call->state != CALL_RUNNING)
+		return;
+	call->paused = false;
+	call->moved_ms = clock_mono_ms();
+	http->in_curl = true;
+	curl_easy_pause(call->easy, CURLPAUSE_CONT);
+	http->in_curl = false;
+	http_settle(http);
 }
 
 /* Creation and release. */

@@ -50,7 +50,8 @@ typedef int http_data_fn(void *arg, const void *data, size_t size,
 			 struct error *err);
 
 /* Give the next part of an upload, at most size bytes; 0: its end; -1 with *err
- * set ends the call with that error. Must not block.
+ * set ends the call with that error. Must not block: with EAGAIN the upload
+ * pauses, and cannot stall, until http_resume().
  */
 typedef ssize_t http_source_fn(void *arg, void *buffer, size_t size,
 			       struct error *err);
@@ -88,6 +89,9 @@ struct http_call *http_send(struct http *http,
 			    const struct http_request *request,
 			    struct error *err);
 void http_cancel(struct http_call *call);
+
+/* The source has more. Not from inside a source or data callback. */
+void http_resume(struct http_call *call);
 
 /* Convert a host of http_new() for libcurl: to the base of URLs and, for a
  * socket, to its path. The caller frees both, also on failure. Pure.

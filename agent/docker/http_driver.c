@@ -90,6 +90,14 @@ static void cancel(struct engine_call *base)
 		driver_call_free(call);
 }
 
+static void http_driver_resume(struct engine_call *base)
+{
+	struct call *call = (struct call *)base;
+
+	if (call->http)
+		http_resume(call->http);
+}
+
 /* End and free the call. done() may free the engine. */
 static void http_driver_call_done(struct call *call, const struct error *err,
 				  cJSON *answer)
@@ -583,6 +591,7 @@ static void free_engine(struct engine *base)
 static const struct engine_driver http_driver = {
 	.begin = http_driver_begin,
 	.cancel = cancel,
+	.resume = http_driver_resume,
 	.free = free_engine,
 };
 

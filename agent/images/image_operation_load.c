@@ -2,9 +2,10 @@
  *
  * The bundle is fetched, then its configs, then its layers one after another,
  * each also from nodes that are still getting it (fetch.h), and while it is
- * still being sent to the controller. Then the engine gets an archive of them.
- * What the engine has already is not fetched, neither images nor layers below
- * them; an engine that wants these all the same gets them.
+ * still being sent to the controller. Meanwhile the engine gets an archive of
+ * those that are here, whole and checked. What the engine has already is not
+ * fetched, neither images nor layers below them; an engine that wants these all
+ * the same gets them.
  *
  * An image counts as brought by Regatta if its config came with this bundle,
  * and the engine then had it: a load that fails leaves no claim.
@@ -40,7 +41,8 @@ struct load {
 	bool looked;          /* what it lacks is known */
 	size_t blob;          /* index of the next one to fetch */
 	uint64_t here;        /* bytes of the fetched blobs */
-	struct assembly *assembly; /* the archive that the engine reads */
+	struct assembly *assembly; /* the archive that the engine reads; NULL:
+				      it has not begun */
 	bool less;                 /* layers are left out of it */
 	bool loaded;    /* the engine has read it; its images are looked at */
 	char said[120]; /* by the engine, last */
@@ -75,12 +77,17 @@ static void load_unclaim(struct load *load, size_t at)
 	load->chains[at].claimed = false;
 }
 
+static void load_stop_fetching(struct load *load)
+{
+	if (load->wait)
+		fetch_release(take(load->wait));
+}
+
 static void load_clear(struct image_operation *operation)
 {
 	struct load *load = (struct load *)operation;
 
-	if (load->wait)
-		fetch_release(load->wait);
+	load_stop_fetching(load);
 	assembly_free(load->assembly);
 	for (size_t i = 0; i < load->chains_count; i++) {
 		load_unclaim(load, i);
@@ -377,6 +384,7 @@ static bool load_blob_is_used(const struct load *load, const char *hash)
 /* less: without the layers that the engine has. */
 static void load_begin(struct load *load, bool less)
 {
+	assembly_free(take(load->assembly));
 	load->looked = true;
 	load->loaded = load->less = false;
 	load->blob = 0;
@@ -483,8 +491,10 @@ static void loaded(void *arg, const struct error *err, cJSON *answer)
 	struct load *load = arg;
 	struct error failure = { 0 };
 
+	/* An engine that was away begins anew when all is here. */
 	if (!image_operation_answered(&load->operation, err))
 		return;
+	load_stop_fetching(load);
 	load->loaded = true;
 	if (err)
 		failure = *err;
@@ -499,39 +509,47 @@ static void loaded(void *arg, const struct error *err, cJSON *answer)
 				      &failure);
 }
 
-static void load_upload(struct load *load)
+static int load_upload(struct load *load, struct error *err)
 {
 	struct image_operation *operation = &load->operation;
-	struct error err;
 
-	operation->progress.phase = (char *)"loading";
-	image_operation_tell(operation);
 	load->packed = (struct error){ 0 };
 	assembly_free(load->assembly);
 	load->assembly =
-		assembly_new(operation->services->blobs, &load->bundle, &err);
-	image_operation_await(
-		operation,
-		load->assembly
-			? engine_image_load(operation->services->engine,
-					    IMAGE_OPERATION_STALL_MS,
-					    assembly_read, load->assembly,
-					    load_said, loaded, load, &err)
-			: NULL,
-		&err);
+		assembly_new(operation->services->blobs, &load->bundle, err);
+	if (!load->assembly)
+		return -1;
+	operation->call =
+		engine_image_load(operation->services->engine,
+				  IMAGE_OPERATION_STALL_MS, assembly_read,
+				  load->assembly, load_said, loaded, load, err);
+	return operation->call ? 0 : -1;
 }
 
 static void load_blobs(struct load *load)
 {
 	const struct image_bundle *bundle = &load->bundle;
+	struct image_operation *operation = &load->operation;
+	struct error err;
+	bool all;
 
 	while (load->blob < bundle->blobs_count &&
 	       bundle->blobs[load->blob].spare)
 		load->blob++;
-	if (load->blob < bundle->blobs_count)
+	all = load->blob == bundle->blobs_count;
+	if (!operation->call && (all || !load->assembly) &&
+	    load_upload(load, &err) < 0) {
+		image_operation_fail(operation, &err);
+		return;
+	}
+	assembly_grow(load->assembly, load->blob);
+	engine_call_resume(operation->call);
+	if (!all && !load->wait)
 		load_fetch_part(load, bundle->blobs[load->blob].hash);
-	else
-		load_upload(load);
+	if (!all)
+		return;
+	operation->progress.phase = (char *)"loading";
+	image_operation_tell(operation);
 }
 
 static void load_step(struct image_operation *operation)

@@ -244,7 +244,7 @@ struct assembly {
 	const struct image_bundle *bundle;
 	struct archive *out;
 	bool listed; /* manifest.json was written */
-	size_t next;
+	size_t next, here;
 	int fd; /* of the blob that is being written, or -1 */
 	uint64_t left;
 	bool ended;
@@ -392,14 +392,21 @@ static int assembly_put_piece(struct assembly *assembly, struct error *err)
 	return 0;
 }
 
+void assembly_grow(struct assembly *assembly, size_t blobs)
+{
+	assembly->here = blobs;
+}
+
 static int assembly_step(struct assembly *assembly, struct error *err)
 {
 	if (!assembly->listed)
 		return assembly_put_list(assembly, err);
 	if (assembly->fd >= 0)
 		return assembly_put_piece(assembly, err);
-	if (assembly->next < assembly->bundle->blobs_count)
+	if (assembly->next < assembly->here)
 		return assembly_put_blob(assembly, err);
+	if (assembly->next < assembly->bundle->blobs_count)
+		return error_set(err, EAGAIN, "image file: a part is missing");
 	assembly->ended = true;
 	return archive_write_close(assembly->out) == ARCHIVE_OK
 		       ? 0

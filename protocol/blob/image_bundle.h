@@ -67,7 +67,7 @@ struct image_bundle_blob *image_bundle_blob(const struct image_bundle *bundle,
 uint64_t image_bundle_bytes(const struct image_bundle *bundle);
 
 /* The bundle as a stream that engines load: a manifest.json, and the blobs that
- * are not spare, which are in the store.
+ * are not spare.
  */
 struct assembly;
 struct assembly *assembly_new(struct blob_store *blobs,
@@ -76,6 +76,11 @@ struct assembly *assembly_new(struct blob_store *blobs,
 void assembly_free(struct assembly *assembly);
 OWNED_POINTER(struct assembly, assembly_free)
 
-/* Read the next bytes, at most size; 0: the end; -1 with *err set. */
+/* So many blobs, from the first one, are in the store or spare. */
+void assembly_grow(struct assembly *assembly, size_t blobs);
+
+/* Read the next bytes, at most size; 0: the end; -1 with *err set. EAGAIN: they
+ * are of a blob that is not there yet.
+ */
 ssize_t assembly_read(void *assembly, void *buffer, size_t size,
 		      struct error *err);

@@ -500,6 +500,7 @@ static void inside_callbacks(struct world *world)
 struct upload {
 	size_t left;
 	bool fail;
+	size_t pause; /* when so much is left, once */
 };
 
 static ssize_t source(void *arg, void *buffer, size_t size, struct error *err)
@@ -508,6 +509,8 @@ static ssize_t source(void *arg, void *buffer, size_t size, struct error *err)
 
 	if (upload->fail && upload->left < 100000)
 		return error_set(err, EISDIR, "the file has changed");
+	if (upload->left < upload->pause)
+		return error_set(err, EAGAIN, "nothing now");
 	if (size > upload->left)
 		size = upload->left;
 	memset(buffer, 'u', size);
@@ -532,6 +535,34 @@ static void uploads(struct world *world)
 		    .source_arg = &upload));
 	ok(outcome.err.code == EISDIR, "a source's error is the call's: %s",
 	   outcome.err.text);
+	outcome_reset(&outcome);
+}
+
+static void paused_upload(struct world *world)
+{
+	struct upload upload = { .left = 300000, .pause = 200000 };
+	struct outcome outcome = { 0 };
+	int64_t began = clock_mono_ms();
+
+	send_request(world, &outcome,
+		     REQUEST(.method = "PUT", .path = "/echo", .source = source,
+			     .source_arg = &upload, .stall_ms = 60));
+	while (!outcome.done && clock_mono_ms() - began < 150)
+		sd_event_run(world->loop, 10000);
+	ok(!outcome.done && upload.left < upload.pause,
+	   "an upload whose source has nothing waits, and does not stall");
+	upload.pause = 0;
+	http_resume(outcome.call);
+	wait_done(world, &outcome);
+	ok(outcome.body.size == 300000, "and goes on when it has more");
+	upload = (struct upload){ .left = 300000, .pause = 200000 };
+	send_request(world, &outcome,
+		     REQUEST(.method = "PUT", .path = "/echo", .source = source,
+			     .source_arg = &upload));
+	while (upload.left >= upload.pause)
+		sd_event_run(world->loop, 10000);
+	http_cancel(outcome.call);
+	ok(!outcome.done, "or is cancelled");
 	outcome_reset(&outcome);
 }
 
@@ -579,6 +610,7 @@ int main(void)
 	cancelling(&world);
 	inside_callbacks(&world);
 	uploads(&world);
+	paused_upload(&world);
 	unread_upload(&world);
 	close_world(&world);
 	return tap_done();

@@ -164,7 +164,11 @@ static void assembled(struct blob_store *contents)
 	is_int((long long)image_bundle_bytes(&bundle), 7,
 	       "what is spare does not count");
 	assembly = assembly_new(contents, &bundle, NULL);
-	is_int(read_on(assembly, &tar), 0, "an archive is read to its end");
+	is_int(read_on(assembly, &tar), EAGAIN, "an archive waits for a blob");
+	assembly_grow(assembly, 2);
+	is_int(read_on(assembly, &tar), EAGAIN, "then for the next");
+	assembly_grow(assembly, 3);
+	is_int(read_on(assembly, &tar), 0, "and is read to its end");
 	in = archive_read_new();
 	archive_read_support_format_tar(in);
 	archive_read_open_memory(in, tar.data, tar.size);
