@@ -445,6 +445,8 @@ static const struct {
 	  4, 181, { 2.5, NONE, NONE, NONE, NONE, NONE } },
 	{ "the same without their number", "batch 0/90 loss 6\nbatch 90/90 loss 5\nbatch 0/90 loss 4\nbatch 90/90 loss 2.5\n",
 	  4, 181, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "the words before what is no number", "TRAIN-(pear) epoch(3)\nTRAIN-(pear) (3/3/1)>> loss: 2.5\nVAL-(pear) (3/3/1)>> loss: 9\nT: >> pears_2: 0.75 Loss: 9\n",
+	  1, 3, { 2.5, NONE, NONE, NONE, NONE, NONE } },
 	{ "parts of a loss by their first letter", "iter: 10, l_pear: 3.5e-03 l_metric: 1.25e-01\niter: 20, l_pear: 2.5e-03 l_metric: 1.5e-01\n",
 	  2, 20, { NONE, NONE, NONE, NONE, NONE, NONE } },
 	/* What is no record. */

@@ -71,6 +71,7 @@ void line_begin(struct line_reading *line)
 	line->alone_open = line->parts = line->of_other = false;
 	line->evaluates = false;
 	line->of_train.has = line->starts = line->percent = false;
+	line->trains = false;
 	line->numbers = line->bare_times = 0;
 	line->alone_count = line->counter_count = 0;
 	line->rank = -1;
@@ -569,8 +570,10 @@ void line_take(const struct notation_item *item, void *arg)
 		line->rank = (int64_t)item->number;
 		return;
 	}
-	if (quantity->train)
+	if (quantity->train) {
 		line->section = false;
+		line->trains = true;
+	}
 	/* "Val 3/90: 80%|#| 16/20 [" */
 	if (quantity->section || (quantity->other && item->heads))
 		line->section = true;

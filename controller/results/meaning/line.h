@@ -74,6 +74,7 @@ struct line_reading {
 	bool of_other;             /* a "valid 1.80" stands beside it */
 	bool starts;               /* a whole number without a name begins it */
 	bool percent;              /* the last number is in percent */
+	bool trains;               /* a word says that it is of the training */
 	bool evaluates;            /* so does any value of an evaluation */
 	unsigned numbers;          /* of the line */
 	unsigned bare_times;       /* of them, in ms, without a name */

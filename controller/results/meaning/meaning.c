@@ -68,6 +68,7 @@ struct meaning {
 	uint64_t loss_step;        /* of the last one */
 	struct line_values values; /* of the record */
 	struct bar_pace bar;       /* between the records */
+	uint64_t trained_epoch;    /* whose loss a word calls the training's */
 	bool ahead;     /* a bar shows a loss before its step is counted */
 	uint64_t drawn; /* the step of the last record in a bar */
 	/* Of a line that is nothing but a step; valid as long as `named.has`.
@@ -84,6 +85,7 @@ struct meaning *meaning_new(const struct lexicon *lexicon, struct error *err)
 		return error_null(error_nomem(err, "log"));
 	meaning->notation.lexicon = lexicon;
 	meaning->below_clock = NAN;
+	meaning->trained_epoch = UINT64_MAX;
 	line_values_init(&meaning->values);
 	meaning->found.steps = MEANING_STEPS;
 	meaning->weak = 2 * MEANING_STEPS;
@@ -319,6 +321,18 @@ static bool loss_is_same(struct meaning *meaning, const struct line_pick *loss,
 	return true;
 }
 
+/* Stands the loss behind one of the same epoch, of which a word says that it is
+ * the training's?
+ */
+static bool loss_is_beside(struct meaning *meaning, enum meaning_steps steps,
+			   uint64_t step)
+{
+	if (steps == STEPS_EPOCHS && meaning->line.trains)
+		meaning->trained_epoch = step;
+	return steps == STEPS_EPOCHS && !meaning->line.trains &&
+	       step == meaning->trained_epoch;
+}
+
 /* Deliver the record of the line; its values are complete. */
 static int deliver_record(struct meaning *meaning, enum meaning_steps steps,
 			  uint64_t step)
@@ -352,7 +366,8 @@ static int deliver_record(struct meaning *meaning, enum meaning_steps steps,
 		loss->has = false;
 	else
 		found->loss_guessed |= loss->has && !sure;
-	loss->has = loss->has && loss_is_same(meaning, loss, step);
+	loss->has = loss->has && loss_is_same(meaning, loss, step) &&
+		    !loss_is_beside(meaning, steps, step);
 	if (steps == STEPS_NAMED)
 		line_bar_time(&meaning->bar, &meaning->line, step);
 	rule = &meaning->rules[meaning->weak];

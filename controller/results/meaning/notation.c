@@ -324,6 +324,7 @@ struct scanner {
 	size_t count; /* of numbers */
 	size_t bar;   /* where the bracket of a bar began; 0: it is closed */
 	bool glued;   /* it was, and another line has begun */
+	struct quantity passed; /* what stood before a date or the like */
 	const struct notation_gap *before; /* the text from gap to at */
 	notation_fn *fn;
 	void *arg;
@@ -599,6 +600,9 @@ static void scanner_take(struct scanner *scanner, size_t n, double number)
 	};
 	bool behind_slash;
 
+	item.quantity.section |= scanner->passed.section;
+	item.quantity.train |= scanner->passed.train;
+	scanner->passed.section = scanner->passed.train = false;
 	if (!item.bracket && comma_is_point(scanner->notation, &item.quantity,
 					    item.text, size - scanner->at)) {
 		item.size = number_read_comma(item.text, size - scanner->at,
@@ -667,6 +671,24 @@ static bool is_range(struct scanner *scanner, size_t size)
 	       (quantity.role == ROLE_STEP || quantity.role == ROLE_BATCH);
 }
 
+/* Go behind a date or the like. What stands before it may say what the numbers
+ * behind it are of: "VAL (3/3/1)>> loss: 2.5".
+ */
+static void scanner_pass(struct scanner *scanner, size_t skip)
+{
+	size_t size = scanner->at - scanner->gap;
+	const char *text = scanner->text + scanner->gap;
+
+	for (size_t i = 0; i < size; i++)
+		if (isalpha((unsigned char)text[i])) {
+			scanner->passed =
+				gap_find(scanner->notation, text, size)
+					->quantity;
+			break;
+		}
+	scanner->gap = scanner->at += skip;
+}
+
 void notation_read(struct notation *notation, const char *text, size_t size,
 		   notation_fn *fn, void *arg)
 {
@@ -699,8 +721,7 @@ void notation_read(struct notation *notation, const char *text, size_t size,
 			continue;
 		}
 		if (skip) {
-			scanner.at += skip;
-			scanner.gap = scanner.at;
+			scanner_pass(&scanner, skip);
 			continue;
 		}
 		scanner_take(&scanner, n, number);
