@@ -114,7 +114,9 @@ static void put_done(void *arg, struct answer *answer, const struct error *err)
 	if (sending->error.code)
 		return;
 	if (err && err->code == EBADMSG) {
-		transfer_changed(&sending->error);
+		error_set(&sending->error, EINVAL,
+			  "the bytes do not match their hash; the file is "
+			  "damaged, or changed while it was sent");
 		return;
 	}
 	if (err) {

@@ -16,6 +16,8 @@
 
 #define PIECE (256 << 10)
 #define BLOBS "blobs/sha256/"
+#define TAR_HEADER 512
+#define TAR_MAGIC 257 /* in the header */
 
 struct image_file {
 	const char *path;
@@ -79,15 +81,24 @@ static int next_header(struct image_file *file, struct archive_entry **entry,
 
 /* The first reading. */
 
-/* A blob's name is its hash: refuse a damaged one. */
+/* The hash that is its name; NULL: it has another. */
+static const char *entry_name_hash(const struct image_file_entry *entry)
+{
+	const char *name = strstr(entry->path, BLOBS);
+
+	return name && blob_hash_valid(name + strlen(BLOBS))
+		       ? name + strlen(BLOBS)
+		       : NULL;
+}
+
+/* Refuse a damaged one. */
 static int entry_check_name(const struct image_file *file,
 			    const struct image_file_entry *entry,
 			    struct error *err)
 {
-	const char *name = strstr(entry->path, BLOBS);
+	const char *name = entry_name_hash(entry);
 
-	if (!name || !blob_hash_valid(name + strlen(BLOBS)) ||
-	    !strcmp(name + strlen(BLOBS), entry->hash))
+	if (!name || !strcmp(name, entry->hash))
 		return 0;
 	return error_set(err, EINVAL,
 			 "%s: the bytes of \"%.90s\" do not match its "
@@ -95,29 +106,51 @@ static int entry_check_name(const struct image_file *file,
 			 file->path, entry->path);
 }
 
-/* Hash the entry's bytes; keep small JSON, which may be a manifest. */
+/* After its first bytes: does the file tell the hash of the entry? */
+static bool entry_is_told(const struct image_file *file,
+			  struct image_file_entry *entry, size_t got)
+{
+	static const char tar[] = "ustar";
+	const char *name = entry_name_hash(entry);
+
+	snprintf(entry->hash, sizeof(entry->hash), "%s", name ? name : "");
+	return name || (got >= TAR_HEADER &&
+			!memcmp(file->piece + TAR_MAGIC, tar, strlen(tar)));
+}
+
+/* Hash the entry's bytes, unless its hash is told; keep small JSON, which may
+ * be a manifest. Of a file that is not compressed, the rest of an entry need
+ * not be read.
+ */
 static int image_file_read_entry(struct image_file *file,
-				 struct image_file_entry *entry,
+				 struct image_file_entry *entry, uint64_t bytes,
 				 struct error *err)
 {
 	struct digest digest;
 	owned(buffer_clear) struct buffer text =
 		BUFFER_INIT(IMAGE_FILE_TEXT_MAX);
-	bool small = true;
+	bool small = true, told = false;
 	la_ssize_t got;
 
 	digest_init(&digest);
 	while ((got = archive_read_data(file->in, file->piece, PIECE)) > 0) {
-		digest_add(&digest, file->piece, (size_t)got);
 		entry->bytes += (uint64_t)got;
 		file->bytes += (uint64_t)got;
 		if (unpack_check(file->in, &unpack_tar_bounds, file->bytes,
 				 err) < 0)
 			return error_prefix(err, "%s", file->path);
-		if (entry->bytes == (uint64_t)got)
+		if (entry->bytes == (uint64_t)got) {
 			small = *file->piece == '{' || *file->piece == '[';
+			told = !small && bytes > entry->bytes &&
+			       entry_is_told(file, entry, (size_t)got);
+		}
 		small = small && buffer_append(&text, file->piece, (size_t)got,
 					       NULL) == 0;
+		if (!told)
+			digest_add(&digest, file->piece, (size_t)got);
+		else if (archive_filter_code(file->in, 0) ==
+			 ARCHIVE_FILTER_NONE)
+			break;
 		if (file->progress)
 			file->progress(file->arg,
 				       (uint64_t)archive_filter_bytes(file->in,
@@ -126,6 +159,9 @@ static int image_file_read_entry(struct image_file *file,
 	}
 	if (got < 0)
 		return image_file_fail(file, err);
+	entry->bytes = bytes;
+	if (told)
+		return 0;
 	digest_hex(&digest, entry->hash);
 	if (entry_check_name(file, entry, err) < 0)
 		return -1;
@@ -155,7 +191,11 @@ static int image_file_take_entry(struct image_file *file,
 	if (!entry)
 		return error_prefix(err, "%s", file->path);
 	entry->place = place;
-	return target ? 0 : image_file_read_entry(file, entry, err);
+	return target ? 0
+		      : image_file_read_entry(file, entry,
+					      (uint64_t)archive_entry_size(
+						      from),
+					      err);
 }
 
 static int image_file_read_all(struct image_file *file, struct error *err)

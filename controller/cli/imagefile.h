@@ -1,9 +1,10 @@
 /* imagefile.h - finds the blobs of an image file and sends them.
  *
  * Accepts the output of docker save and tar files of OCI image layouts, plain
- * or compressed (gzip, zstd, xz, bzip2). The file is read once to compute the
- * hash of each entry, and a second time to send the blobs that the controller
- * lacks.
+ * or compressed (gzip, zstd, xz, bzip2). The file is read once to find its
+ * lists, and a second time to send the blobs that the controller lacks. A hash
+ * that the file tells is not computed: in its name, or, of a layer that is not
+ * packed, in its image's config. The controller checks what it gets.
  */
 #pragma once
 

@@ -125,7 +125,7 @@ int image_file_entry_keep(struct image_file_entries *entries,
 /* Both lists. */
 
 struct image_lister {
-	const struct image_file_entries *entries;
+	struct image_file_entries *entries;
 	struct image_bundle *bundle;
 	struct error lacking; /* code 0: no image lacked a part */
 	size_t parts;         /* that were named, each as often as it is */
@@ -162,9 +162,8 @@ static cJSON *image_list_parse(const struct image_file_entry *entry,
 }
 
 /* As its config says; NULL: not known. */
-static char *image_list_platform(const struct image_file_entry *config)
+static char *image_list_platform(const cJSON *json)
 {
-	owned(cJSON_Delete) cJSON *json = image_list_parse(config, NULL);
 	const char *system = json_get_text_or_empty(json, "os");
 	const char *machine = json_get_text_or_empty(json, "architecture");
 	char *platform;
@@ -176,22 +175,30 @@ static char *image_list_platform(const struct image_file_entry *config)
 		       : NULL;
 }
 
-/* A new image in the bundle, without layers and tags. */
-static struct image_bundle_image *
-image_list_add(struct image_lister *lister,
-	       const struct image_file_entry *config, struct error *err)
+/* The hash of an unpacked layer, which engines compare. The config of each
+ * image that has it must tell the same.
+ */
+static int image_list_tell(struct image_lister *lister, const char *path,
+			   const cJSON *told, struct error *err)
 {
-	struct image_bundle *bundle = lister->bundle;
-	struct image_bundle_image *image =
-		LIST_ADD(bundle->images, bundle->images_count, err);
+	static const char prefix[] = "sha256:";
+	const char *text = cJSON_GetStringValue(told);
+	const char *hash = text && !strncmp(text, prefix, strlen(prefix))
+				   ? text + strlen(prefix)
+				   : "";
+	struct image_file_entry *entry = lister->entries->list;
 
-	if (!image)
-		return NULL;
-	*image = (struct image_bundle_image){
-		.config = strdup(config->hash),
-		.platform = image_list_platform(config),
-	};
-	return image->config ? image : error_null(error_nomem(err, "image"));
+	while (strcmp(entry->path, path) != 0)
+		entry++;
+	if (*entry->hash)
+		return 0;
+	if (!blob_hash_valid(hash))
+		return error_set(err, EINVAL,
+				 "the config of its image does not tell the "
+				 "hash of layer %.80s",
+				 path);
+	memcpy(entry->hash, hash, sizeof(entry->hash));
+	return 0;
 }
 
 /* The layers of all or none: each is named by a path, or by the digest of a
@@ -199,9 +206,12 @@ image_list_add(struct image_lister *lister,
  */
 static int image_list_add_layers(struct image_lister *lister,
 				 struct image_bundle_image *image,
-				 const cJSON *layers, struct error *err)
+				 const cJSON *config, const cJSON *layers,
+				 struct error *err)
 {
+	const cJSON *told = json_get(json_get(config, "rootfs"), "diff_ids");
 	const cJSON *layer;
+	int index = 0;
 
 	cJSON_ArrayForEach(layer, layers) {
 		const char *name = cJSON_IsObject(layer)
@@ -222,10 +232,37 @@ static int image_list_add_layers(struct image_lister *lister,
 			return error_set(err, EINVAL,
 					 "no layer %.80s in the file",
 					 name ? name : "");
-		if (strings_add(&image->layers, entry->hash, err) < 0)
+		if (image_list_tell(lister, entry->path,
+				    cJSON_GetArrayItem(told, index++),
+				    err) < 0 ||
+		    strings_add(&image->layers, entry->hash, err) < 0)
 			return -1;
 	}
 	return 0;
+}
+
+/* A new image in the bundle, without tags. */
+static struct image_bundle_image *
+image_list_add(struct image_lister *lister,
+	       const struct image_file_entry *config, const cJSON *layers,
+	       struct error *err)
+{
+	struct image_bundle *bundle = lister->bundle;
+	struct image_bundle_image *image =
+		LIST_ADD(bundle->images, bundle->images_count, err);
+	owned(cJSON_Delete) cJSON *json = image_list_parse(config, NULL);
+
+	if (!image)
+		return NULL;
+	*image = (struct image_bundle_image){
+		.config = strdup(config->hash),
+		.platform = image_list_platform(json),
+	};
+	if (!image->config)
+		return error_null(error_nomem(err, "image"));
+	return image_list_add_layers(lister, image, json, layers, err) < 0
+		       ? NULL
+		       : image;
 }
 
 /* A digest is no name that an engine could give. */
@@ -254,12 +291,11 @@ static int image_list_take_item(struct image_lister *lister, const cJSON *item,
 	struct image_bundle_image *image;
 	const cJSON *tag;
 
-	if (!config)
+	if (!config || !*config->hash)
 		return error_set(err, EINVAL, "no config %.80s in the file",
 				 path);
-	image = image_list_add(lister, config, err);
-	if (!image || image_list_add_layers(lister, image,
-					    list_in(item, "Layers"), err) < 0)
+	image = image_list_add(lister, config, list_in(item, "Layers"), err);
+	if (!image)
 		return -1;
 	cJSON_ArrayForEach(tag, list_in(item, "RepoTags"))
 		if (cJSON_IsString(tag) &&
@@ -340,10 +376,9 @@ static int image_list_take_manifest(struct image_lister *lister,
 		return error_set(err, EINVAL,
 				 "a manifest has no valid config digest; the "
 				 "file is damaged or not an image");
-	image = image_list_add(lister, config, err);
-	if (!image ||
-	    image_list_add_layers(lister, image, list_in(manifest, "layers"),
-				  err) < 0)
+	image = image_list_add(lister, config, list_in(manifest, "layers"),
+			       err);
+	if (!image)
 		return -1;
 	return name ? image_list_add_tag(image, name, err) : 0;
 }
@@ -454,8 +489,8 @@ static int image_list_add_blobs(struct image_lister *lister, bool configs,
 	return 0;
 }
 
-int image_list(const struct image_file_entries *entries,
-	       struct image_bundle *bundle, struct error *err)
+int image_list(struct image_file_entries *entries, struct image_bundle *bundle,
+	       struct error *err)
 {
 	const struct image_file_entry *list =
 		image_file_entry_find(entries, LIST_NAME);

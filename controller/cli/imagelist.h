@@ -18,7 +18,7 @@
 struct image_file_entry {
 	char *path; /* as unpack_path() makes it */
 	char *link; /* a link: where it leads, as a path; else NULL */
-	char hash[BLOB_HASH_SIZE];
+	char hash[BLOB_HASH_SIZE]; /* "": of a layer, as its config tells */
 	uint64_t bytes;
 	char *text;   /* of small JSON; else NULL */
 	size_t place; /* its number in the file */
@@ -52,7 +52,7 @@ image_file_entry_find(const struct image_file_entries *entries,
 
 /* Fill the empty bundle: all images, and their blobs, configs first, then the
  * layers in the order of the file. EINVAL: not an image file, or a part is
- * missing.
+ * missing. Layers get the hashes that they lack.
  */
-int image_list(const struct image_file_entries *entries,
-	       struct image_bundle *bundle, struct error *err);
+int image_list(struct image_file_entries *entries, struct image_bundle *bundle,
+	       struct error *err);

@@ -251,6 +251,16 @@ tar -C "$BED/layout" -cf "$BED/layout.tar" .
 load "$BED/layout.tar"
 is $? 2 "and one with a blob that is damaged"
 like "$(<"$BED/words")" 'do not match its name' "in words"
+must random_image e1 test/hurt:1 1
+dk e1 save test/hurt:1 -o "$BED/hurt.tar"
+dk e1 rmi test/hurt:1 >/dev/null
+printf x | dd of="$BED/hurt.tar" bs=1 seek=900000 conv=notrunc status=none
+gzip -k "$BED/hurt.tar"
+for file in hurt.tar hurt.tar.gz; do
+	load "$BED/$file"
+	is $? 2 "and one with a layer that is damaged"
+	like "$(<"$BED/words")" 'the bytes do not match their hash' "in words"
+done
 
 # A controller without room.
 controller_kill

@@ -21,8 +21,8 @@
 	"{\"mediaType\":\"application/vnd.oci.image.config.v1+json\","         \
 	"\"digest\":\"sha256:" h "\"}"
 
-/* A file whose hash is the last letter of its path 64 times; or, with "->", a
- * link.
+/* A file whose hash is the last letter of its path 64 times, none after '-';
+ * or, with "->", a link.
  */
 struct file {
 	const char *path, *text;
@@ -49,7 +49,8 @@ static int read_files(const struct file *files, struct image_bundle *bundle,
 			rc = -1;
 			break;
 		}
-		memset(entry->hash, path[strlen(path) - 1], 64);
+		if (path[strlen(path) - 1] != '-')
+			memset(entry->hash, path[strlen(path) - 1], 64);
 		entry->bytes = 10;
 		if (files[i].text)
 			rc = image_file_entry_keep(&entries, entry,
@@ -110,6 +111,20 @@ static void docker(void)
 	   "c linux/arm64 x:1 y/z:latest ab; | c b a",
 	   "what docker save lists; blobs come in the order of the file, "
 	   "configs first");
+	is(listed(FILES({ "one/-", NULL }, { "l/b", NULL },
+			{ "c", "{\"rootfs\":{\"diff_ids\":[\"sha256:" D
+			       "\",\"sha256:" A "\"]}}" },
+			{ "manifest.json",
+			  "[{\"Config\":\"c\",\"RepoTags\":[\"x:1\"],"
+			  "\"Layers\":[\"l/b\",\"one/-\"]}]" })),
+	   "c ? x:1 ba; | c a b", "the config tells the hash of a layer");
+	is(listed(FILES({ "one/-", NULL },
+			{ "c", "{\"rootfs\":{\"diff_ids\":[\"md5:1\"]}}" },
+			{ "manifest.json",
+			  "[{\"Config\":\"c\",\"RepoTags\":[\"x:1\"],"
+			  "\"Layers\":[\"one/-\"]}]" })),
+	   "the config of its image does not tell the hash of layer one/-",
+	   "or the file is refused");
 	is(listed(FILES({ "one/layer.a", NULL },
 			{ "two/layer.b->../one/layer.a", NULL }, { "c", NULL },
 			{ "manifest.json",

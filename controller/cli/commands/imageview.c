@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#define POLL_MS 300
+#define POLL_MS 100
 #define DRAW_MS 100
 #define COLUMNS_DEFAULT 80
 #define AGAIN_MAX 3
