@@ -17,6 +17,7 @@
 #include <string.h>
 
 #define IDLE_MS 60000
+#define CLEAN_MS 3600000
 #define STALL_MS 5000 /* shorter than nodes wait for each other */
 
 struct upload {
@@ -26,82 +27,66 @@ struct upload {
 	int64_t used_ms;
 };
 
-struct blob_uploads {
-	struct blob_store *blobs;
-	struct upload list[BLOB_UPLOADS_MAX];
-	const struct wire_peer *senders[BLOB_UPLOADS_SENDERS_MAX];
-	size_t senders_count;
-	int64_t expected_ms; /* monotonic; until then more may come */
+/* The exchange of blobs between a node and others. Its failures outlive its
+ * session: a node cannot leave them behind.
+ */
+struct sharing {
+	unsigned int gives_failed;   /* failed fetches of others from it */
+	unsigned int takes_failed;   /* its failed fetches in a row */
+	int64_t gives_again_ms;      /* monotonic; until then it is no source */
+	int64_t takes_again_ms;      /* until then only the controller sends to
+					it, and what it says of others does not
+					count */
+	char awaits[BLOB_HASH_SIZE]; /* wanted, and not here yet */
 };
 
-static struct blob_uploads *blob_uploads_new(struct blob_store *blobs,
-					     struct error *err)
-{
-	struct blob_uploads *uploads = calloc(1, sizeof(*uploads));
+struct blob_service {
+	struct store *store;
+	struct nodes *nodes;
+	struct sharing *sharings; /* NODES_MAX of them, by node_index() */
+	struct blob_store *blobs;
+	struct chunk_sender *chunk_sender;
+	struct distribution_tree *distribution;
+	struct upload uploads[BLOB_UPLOADS_MAX];
+	const struct wire_peer *senders[BLOB_UPLOADS_SENDERS_MAX];
+	size_t senders_count;
+	int64_t expected_ms; /* monotonic; until then more uploads may come */
+	int64_t cleaned_ms;
+	bool releasing; /* workspaces of old sweeps are being released */
+};
 
-	if (!uploads)
-		return error_null(error_nomem(err, "blobs"));
-	uploads->blobs = blobs;
-	/* Uploaders of an earlier controller may come back. */
-	uploads->expected_ms = clock_mono_ms() + BLOB_UPLOADS_BACK_MS;
-	return uploads;
-}
+/* Uploads. */
 
 static void upload_end(struct upload *upload)
 {
 	incoming_free(take(upload->incoming));
 }
 
-static void blob_uploads_free(struct blob_uploads *uploads)
+/* NULL: the blob is not arriving. hash "": a free place; NULL: there is none.
+ */
+static struct upload *upload_find(struct blob_service *blobs, const char *hash)
 {
-	if (!uploads)
-		return;
-	for (size_t i = 0; i < BLOB_UPLOADS_MAX; i++)
-		upload_end(&uploads->list[i]);
-	free(uploads);
-}
+	for (size_t i = 0; i < BLOB_UPLOADS_MAX; i++) {
+		struct upload *upload = &blobs->uploads[i];
 
-static const struct upload *upload_find(const struct blob_uploads *uploads,
-					const char *hash)
-{
-	for (size_t i = 0; i < BLOB_UPLOADS_MAX; i++)
-		if (uploads->list[i].incoming &&
-		    !strcmp(uploads->list[i].hash, hash))
-			return &uploads->list[i];
+		if (!strcmp(upload->incoming ? upload->hash : "", hash))
+			return upload;
+	}
 	return NULL;
 }
 
-/* Is the blob arriving? Then *bytes is its whole size, and *stalled says
- * that its uploader is silent.
- */
-static bool blob_uploads_find(const struct blob_uploads *uploads,
-			      const char *hash, uint64_t *bytes, bool *stalled)
+static struct upload *upload_begin(struct blob_service *blobs, const char *hash,
+				   uint64_t bytes, struct error *err)
 {
-	const struct upload *upload = upload_find(uploads, hash);
+	struct upload *upload = upload_find(blobs, "");
 
-	if (!upload)
-		return false;
-	*bytes = upload->bytes;
-	*stalled = clock_mono_ms() - upload->used_ms >= STALL_MS;
-	return true;
-}
-
-static struct upload *upload_begin(struct blob_uploads *uploads,
-				   const char *hash, uint64_t bytes,
-				   struct error *err)
-{
-	struct upload *upload = NULL;
-
-	for (size_t i = 0; i < BLOB_UPLOADS_MAX; i++)
-		if (!uploads->list[i].incoming)
-			upload = &uploads->list[i];
 	if (!upload)
 		return error_null(error_set(err, EBUSY,
 					    "%d blobs are already being "
 					    "received; try again "
 					    "later",
 					    BLOB_UPLOADS_MAX));
-	upload->incoming = incoming_new(uploads->blobs, hash, bytes, err);
+	upload->incoming = incoming_new(blobs->blobs, hash, bytes, err);
 	if (!upload->incoming)
 		return NULL;
 	memcpy(upload->hash, hash, sizeof(upload->hash));
@@ -109,38 +94,30 @@ static struct upload *upload_begin(struct blob_uploads *uploads,
 	return upload;
 }
 
-static void note_sender(struct blob_uploads *uploads,
+static void note_sender(struct blob_service *blobs,
 			const struct wire_peer *sender)
 {
-	uploads->expected_ms = clock_mono_ms() + BLOB_UPLOADS_AWAIT_MS;
-	for (size_t i = 0; i < uploads->senders_count; i++)
-		if (uploads->senders[i] == sender)
+	blobs->expected_ms = clock_mono_ms() + BLOB_UPLOADS_AWAIT_MS;
+	for (size_t i = 0; i < blobs->senders_count; i++)
+		if (blobs->senders[i] == sender)
 			return;
-	if (uploads->senders_count < BLOB_UPLOADS_SENDERS_MAX)
-		uploads->senders[uploads->senders_count++] = sender;
+	if (blobs->senders_count < BLOB_UPLOADS_SENDERS_MAX)
+		blobs->senders[blobs->senders_count++] = sender;
 }
 
-/* The person's session has ended. */
-static void blob_uploads_sender_gone(struct blob_uploads *uploads,
-				     const struct wire_peer *sender)
+void blob_service_sender_gone(struct blob_service *blobs,
+			      const struct wire_peer *sender)
 {
 	int64_t back_ms = clock_mono_ms() + BLOB_UPLOADS_BACK_MS;
 
-	for (size_t i = 0; i < uploads->senders_count; i++) {
-		if (uploads->senders[i] != sender)
+	for (size_t i = 0; i < blobs->senders_count; i++) {
+		if (blobs->senders[i] != sender)
 			continue;
-		uploads->senders[i] =
-			uploads->senders[--uploads->senders_count];
-		if (!uploads->senders_count && uploads->expected_ms > back_ms)
-			uploads->expected_ms = back_ms;
+		blobs->senders[i] = blobs->senders[--blobs->senders_count];
+		if (!blobs->senders_count && blobs->expected_ms > back_ms)
+			blobs->expected_ms = back_ms;
 		return;
 	}
-}
-
-/* May further blobs still come? */
-static bool blob_uploads_expected(const struct blob_uploads *uploads)
-{
-	return clock_mono_ms() < uploads->expected_ms;
 }
 
 /* Write the bytes, and finish what is complete. */
@@ -171,85 +148,6 @@ static ssize_t upload_take(struct upload *upload,
 					  .whole = !rc };
 	return rc < 0 ? -1 : (ssize_t)taken;
 }
-
-/* Take the bytes if they continue the blob; *begins: it arrives from now on.
- * Returns how many were taken, or -1. EBUSY: too many uploads, or another size
- * than before.
- */
-static ssize_t blob_uploads_put(struct blob_uploads *uploads,
-				const struct wire_peer *sender,
-				const struct message_blob_put *message,
-				const void *data, size_t size,
-				struct reply_blob_put *reply, bool *begins,
-				struct error *err)
-{
-	struct upload *upload;
-	uint64_t length;
-	bool whole;
-
-	*begins = false;
-	if (blob_store_look(uploads->blobs, message->hash, &length, &whole,
-			    err) < 0)
-		return -1;
-	note_sender(uploads, sender);
-	if (whole) {
-		*reply = (struct reply_blob_put){ .length = length,
-						  .whole = true };
-		return 0;
-	}
-	upload = (struct upload *)upload_find(uploads, message->hash);
-	if (upload && upload->bytes != message->bytes)
-		return error_set(err, EBUSY,
-				 "blob %.12s is already being received with "
-				 "another size",
-				 message->hash);
-	if (!upload) {
-		upload = upload_begin(uploads, message->hash, message->bytes,
-				      err);
-		if (!upload)
-			return -1;
-		*begins = true;
-	}
-	return upload_take(upload, message, data, size, reply, err);
-}
-
-/* Every half second. */
-static void blob_uploads_tick(struct blob_uploads *uploads)
-{
-	int64_t now = clock_mono_ms();
-
-	for (size_t i = 0; i < BLOB_UPLOADS_MAX; i++)
-		if (uploads->list[i].incoming &&
-		    now - uploads->list[i].used_ms > IDLE_MS)
-			upload_end(&uploads->list[i]);
-}
-
-#define CLEAN_MS 3600000
-
-/* The exchange of blobs between a node and others. Its failures outlive its
- * session: a node cannot leave them behind.
- */
-struct sharing {
-	unsigned int gives_failed;   /* failed fetches of others from it */
-	unsigned int takes_failed;   /* its failed fetches in a row */
-	int64_t gives_again_ms;      /* monotonic; until then it is no source */
-	int64_t takes_again_ms;      /* until then only the controller sends to
-					it, and what it says of others does not
-					count */
-	char awaits[BLOB_HASH_SIZE]; /* wanted, and not here yet */
-};
-
-struct blob_service {
-	struct store *store;
-	struct nodes *nodes;
-	struct sharing *sharings; /* NODES_MAX of them, by node_index() */
-	struct blob_store *blobs;
-	struct chunk_sender *chunk_sender;
-	struct distribution_tree *distribution;
-	struct blob_uploads *uploads;
-	int64_t cleaned_ms;
-	bool releasing; /* workspaces of old sweeps are being released */
-};
 
 /* chunk_sender's functions; its peers are nodes. */
 static bool blob_node_ready(void *arg, void *peer)
@@ -291,17 +189,17 @@ struct blob_service *blob_service_new(const struct blob_service_config *config,
 		chunk_sender_new(config->loop, blobs->blobs, blob_node_ready,
 				 blob_give_piece, NULL, err);
 	blobs->distribution = distribution_tree_new(err);
-	blobs->uploads = blob_uploads_new(blobs->blobs, err);
-	return blobs->chunk_sender && blobs->distribution && blobs->uploads
-		       ? take(blobs)
-		       : NULL;
+	/* Uploaders of an earlier controller may come back. */
+	blobs->expected_ms = clock_mono_ms() + BLOB_UPLOADS_BACK_MS;
+	return blobs->chunk_sender && blobs->distribution ? take(blobs) : NULL;
 }
 
 void blob_service_free(struct blob_service *blobs)
 {
 	if (!blobs)
 		return;
-	blob_uploads_free(blobs->uploads);
+	for (size_t i = 0; i < BLOB_UPLOADS_MAX; i++)
+		upload_end(&blobs->uploads[i]);
 	chunk_sender_free(blobs->chunk_sender);
 	distribution_tree_free(blobs->distribution);
 	blob_store_free(blobs->blobs);
@@ -345,21 +243,34 @@ int blob_service_put(struct blob_service *blobs, const struct wire_peer *sender,
 		     size_t size, struct reply_blob_put *reply,
 		     struct error *err)
 {
+	struct upload *upload;
+	ssize_t taken;
 	bool begins;
-	ssize_t taken = blob_uploads_put(blobs->uploads, sender, message, data,
-					 size, reply, &begins, err);
 
+	if (blob_store_look(blobs->blobs, message->hash, &reply->length,
+			    &reply->whole, err) < 0)
+		return -1;
+	note_sender(blobs, sender);
+	if (reply->whole)
+		return 0;
+	upload = upload_find(blobs, message->hash);
+	if (upload && upload->bytes != message->bytes)
+		return error_set(err, EBUSY,
+				 "blob %.12s is already being received with "
+				 "another size",
+				 message->hash);
+	begins = !upload;
+	if (begins)
+		upload =
+			upload_begin(blobs, message->hash, message->bytes, err);
+	if (!upload)
+		return -1;
+	taken = upload_take(upload, message, data, size, reply, err);
 	if (begins)
 		tell_awaiting(blobs, message->hash);
 	if (taken > 0)
 		chunk_sender_match(blobs->chunk_sender, (size_t)taken);
 	return taken < 0 ? -1 : 0;
-}
-
-void blob_service_sender_gone(struct blob_service *blobs,
-			      const struct wire_peer *sender)
-{
-	blob_uploads_sender_gone(blobs->uploads, sender);
 }
 
 int blob_service_get(struct blob_service *blobs,
@@ -512,7 +423,7 @@ static void send_none(struct blob_service *blobs, struct node *node,
 {
 	struct error err;
 
-	if (want->awaited && blob_uploads_expected(blobs->uploads)) {
+	if (want->awaited && clock_mono_ms() < blobs->expected_ms) {
 		struct sharing *sharing = sharing_of(blobs, node);
 
 		memcpy(sharing->awaits, want->hash, sizeof(sharing->awaits));
@@ -535,9 +446,10 @@ static void send_none(struct blob_service *blobs, struct node *node,
 void blob_service_want(struct blob_service *blobs, struct node *node,
 		       const struct message_blob_want *want)
 {
-	bool whole, arrives, stalled = false;
+	const struct upload *upload;
 	struct error err;
 	uint64_t bytes;
+	bool whole;
 
 	if (blob_store_look(blobs->blobs, want->hash, &bytes, &whole, &err) <
 	    0) {
@@ -545,12 +457,13 @@ void blob_service_want(struct blob_service *blobs, struct node *node,
 			blob_refuse(node, want->hash, &err);
 		return;
 	}
-	arrives = !whole && blob_uploads_find(blobs->uploads, want->hash,
-					      &bytes, &stalled);
+	upload = whole ? NULL : upload_find(blobs, want->hash);
+	if (upload)
+		bytes = upload->bytes;
 	/* While the uploader is silent, failures are not those of nodes. */
-	if (!stalled)
+	if (!upload || clock_mono_ms() - upload->used_ms < STALL_MS)
 		note_failures(blobs, node, want);
-	if (!whole && !arrives) {
+	if (!whole && !upload) {
 		if (!want->source)
 			send_none(blobs, node, want);
 	} else if (want->length > bytes) {
@@ -621,7 +534,9 @@ void blob_service_tick(struct blob_service *blobs)
 	uint64_t bytes = 0;
 	struct error err;
 
-	blob_uploads_tick(blobs->uploads);
+	for (size_t i = 0; i < BLOB_UPLOADS_MAX; i++)
+		if (now - blobs->uploads[i].used_ms > IDLE_MS)
+			upload_end(&blobs->uploads[i]);
 	if (blobs->releasing)
 		blobs->releasing =
 			blob_users_release(blobs->blobs, blobs->store);

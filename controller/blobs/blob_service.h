@@ -4,7 +4,7 @@
  * blobs and download others. A node that wants one is told
  * its source (distribution_tree.h): another node, or the controller, also while
  * the blob is still arriving. A node that awaits a blob is told when it
- * begins to arrive, or that it will not come (blob_uploads_expected()).
+ * begins to arrive, or that it will not come.
  * A node gets what its tasks and image operations need; the caller knows that.
  * Blobs that no job or sweep uses (blob_users.h) are removed when they were
  * not used for BLOB_SERVICE_AGE_MS.
