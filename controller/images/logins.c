@@ -15,17 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A sweep with logins. */
-struct login_sweep {
-	uint64_t id;
-	bool due; /* a job of it has ended since the last check */
-};
-
 struct sweep_logins {
 	struct store *store;
 	const struct key *key, *former; /* the controller's own */
-	struct login_sweep *sweeps;
-	size_t count;
+	bool due; /* sweeps with logins may have ended since the last check */
 	/* The last one that was opened, because each node of a gang gets it;
 	 * only until the turn of the loop ends.
 	 */
@@ -52,6 +45,7 @@ struct sweep_logins *sweep_logins_new(struct store *store,
 	kept->store = store;
 	kept->key = key;
 	kept->former = former;
+	kept->due = true;
 	return kept;
 }
 
@@ -60,35 +54,7 @@ void sweep_logins_free(struct sweep_logins *kept)
 	if (!kept)
 		return;
 	forget_opened(kept);
-	free(kept->sweeps);
 	free(kept);
-}
-
-static int note_sweep(struct sweep_logins *kept, uint64_t id, struct error *err)
-{
-	struct login_sweep *added;
-
-	for (size_t i = 0; i < kept->count; i++)
-		if (kept->sweeps[i].id == id)
-			return 0;
-	added = LIST_ADD(kept->sweeps, kept->count, err);
-	if (!added)
-		return -1;
-	/* Jobs that were taken over do not end later: check at once. */
-	*added = (struct login_sweep){ .id = id, .due = true };
-	return 0;
-}
-
-struct login_loading {
-	struct sweep_logins *kept;
-	struct error *err;
-};
-
-static int load_one(const struct login_row *row, void *arg)
-{
-	struct login_loading *loading = arg;
-
-	return note_sweep(loading->kept, row->sweep, loading->err);
 }
 
 /* It may have been sealed before our key was rotated. */
@@ -100,13 +66,6 @@ static int open_login(const struct sweep_logins *kept,
 	    login_open(login, kept->former, from, opened, NULL) == 0)
 		return 0;
 	return login_open(login, kept->key, from, opened, err);
-}
-
-int logins_load(struct sweep_logins *kept, struct error *err)
-{
-	struct login_loading loading = { kept, err };
-
-	return store_logins(kept->store, 0, load_one, &loading, err);
 }
 
 int logins_accept(const struct sweep_logins *kept,
@@ -141,7 +100,8 @@ int logins_put(struct sweep_logins *kept, uint64_t sweep,
 		if (store_put_login(kept->store, &row, err) < 0)
 			return -1;
 	}
-	return count ? note_sweep(kept, sweep, err) : 0;
+	kept->due |= count > 0;
+	return 0;
 }
 
 struct gone {
@@ -286,30 +246,56 @@ int logins_reseal(struct sweep_logins *kept, const struct registry_login *from,
 
 /* The end. */
 
+static int note_sealed(const struct login_row *row, void *arg)
+{
+	struct sweep_logins *kept = arg;
+
+	kept->due |= row->sealed != NULL;
+	return 0;
+}
+
 void logins_ended(struct sweep_logins *kept, uint64_t sweep)
 {
-	for (size_t i = 0; i < kept->count; i++)
-		if (kept->sweeps[i].id == sweep)
-			kept->sweeps[i].due = true;
+	if (!kept->due)
+		store_logins(kept->store, sweep, note_sealed, kept, NULL);
+}
+
+struct over {
+	struct store *store;
+	uint64_t *sweeps;
+	size_t count;
+};
+
+static int add_over(const struct login_row *row, void *arg)
+{
+	struct over *over = arg;
+	uint64_t *sweep;
+
+	if ((over->count && over->sweeps[over->count - 1] == row->sweep) ||
+	    !store_sweep_over(over->store, row->sweep))
+		return 0;
+	sweep = LIST_ADD(over->sweeps, over->count, NULL);
+	if (!sweep)
+		return -1;
+	*sweep = row->sweep;
+	return 0;
 }
 
 void logins_settle(struct sweep_logins *kept)
 {
-	size_t left = 0;
+	struct over over = { .store = kept->store };
 
-	for (size_t i = 0; i < kept->count; i++) {
-		struct login_sweep *sweep = &kept->sweeps[i];
-
-		if (sweep->due && store_sweep_over(kept->store, sweep->id) &&
-		    store_drop_logins(kept->store, sweep->id, NULL) == 0) {
+	if (kept->due)
+		kept->due =
+			store_logins(kept->store, 0, add_over, &over, NULL) < 0;
+	for (size_t i = 0; i < over.count; i++) {
+		if (store_drop_logins(kept->store, over.sweeps[i], NULL) < 0)
+			kept->due = true;
+		else
 			log_info("sweep=%" PRIu64 " is over: credentials and "
 				 "secrets forgotten",
-				 sweep->id);
-			continue;
-		}
-		sweep->due = false;
-		kept->sweeps[left++] = *sweep;
+				 over.sweeps[i]);
 	}
-	kept->count = left;
+	free(over.sweeps);
 	forget_opened(kept);
 }

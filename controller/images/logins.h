@@ -24,9 +24,6 @@ struct sweep_logins *sweep_logins_new(struct store *store,
 				      struct error *err);
 void sweep_logins_free(struct sweep_logins *kept);
 
-/* Load them from the store. */
-int logins_load(struct sweep_logins *kept, struct error *err);
-
 /* Are these valid, and sealed for this controller by the owner of that key?
  * EINVAL, EPROTO.
  */

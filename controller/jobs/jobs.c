@@ -113,8 +113,7 @@ int jobs_load(struct jobs *jobs, struct error *err)
 	struct loading loading = { jobs, err };
 	const struct gang *gang;
 
-	if (logins_load(jobs->logins, err) < 0 ||
-	    node_load(jobs->nodes, err) < 0 ||
+	if (node_load(jobs->nodes, err) < 0 ||
 	    store_active_jobs(jobs->store, load_job, &loading, err) < 0)
 		return -1;
 	for (gang = gang_first(jobs->table); gang; gang = gang_next(gang))

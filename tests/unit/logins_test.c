@@ -196,7 +196,6 @@ static void ending(struct bed *bed)
 	sweep_logins_free(bed->kept);
 	bed->kept =
 		sweep_logins_new(bed->store, &bed->ours, &bed->before, NULL);
-	logins_load(bed->kept, NULL);
 	is(given(bed, 1, "r:1/a"), "r:1=one", "also over a restart");
 	end_job(bed, 1);
 	is(given(bed, 1, NULL), "docker.io=gone r:1=gone",
