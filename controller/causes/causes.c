@@ -6,7 +6,6 @@
 #include <string.h>
 
 #define SPEAKER_REACH 60 /* lines between a rank's name and its exception */
-#define BURST_GAP 20     /* neutral lines that part bursts of errors */
 #define FAULT_TIERS 4
 #define FAULT_CERTAIN 5 /* of a line that tells of a failure */
 #define NEXT_JOB 8      /* lines of progress behind the end of one */
@@ -314,7 +313,8 @@ static bool causes_in_help(struct causes *causes, const struct cause_line *line)
 	if (line->size > 6 && !memcmp(line->text, "usage:", 6))
 		causes->help = true;
 	else if (causes->help && !cause_line_indented(line) &&
-		 line->text[line->size - 1] != ':')
+		 (line->text[line->size - 1] != ':' ||
+		  cause_line_has(line, ": error: ")))
 		causes->help = false;
 	return causes->help;
 }

@@ -7,6 +7,8 @@
 #include "controller/prefixes/prefixes.h"
 #include "protocol/base/buffer.h"
 
+#define BURST_GAP 20 /* neutral lines that part bursts of errors */
+
 struct causes {
 	struct failure_patterns *patterns; /* borrowed */
 	struct prefixes *prefixes;         /* of its lines */

@@ -110,6 +110,21 @@ static bool ended_later(const struct causes *causes, const struct cause *cause)
 		       : !strcmp(cause->signal, "SIGTERM") && later > 0;
 }
 
+/* Two exceptions with much between them, and no launcher that has several
+ * processes: the first one ended a program, and another one began.
+ */
+static bool of_two_programs(const struct causes *causes,
+			    const struct cause *one, const struct cause *other)
+{
+	uint64_t between = one->neutral > other->neutral
+				   ? one->neutral - other->neutral
+				   : other->neutral - one->neutral;
+
+	return one->meaning->traceback && other->meaning->traceback &&
+	       one->rank == END_UNKNOWN && other->rank == END_UNKNOWN &&
+	       !causes->ends.count && between > BURST_GAP;
+}
+
 static bool is_better(const struct causes *causes, const struct cause *one,
 		      const struct cause *other)
 {
@@ -125,8 +140,9 @@ static bool is_better(const struct causes *causes, const struct cause *one,
 	if (one->reported && other->reported &&
 	    one->quoted->root != other->quoted->root)
 		return one->quoted->root;
-	return one->meaning->soft ? one->line_number > other->line_number
-				  : one->line_number < other->line_number;
+	return one->meaning->soft || of_two_programs(causes, one, other)
+		       ? one->line_number > other->line_number
+		       : one->line_number < other->line_number;
 }
 
 /* Another line may name the rank that the signal ended. */

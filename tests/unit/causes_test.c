@@ -898,6 +898,42 @@ static const struct {
 	  "The above exception was the direct cause of the following exception:"
 	  "\n\n" TRACEBACK "RuntimeError: the pear basket is closed\n",
 	  "error", -1, 11, "RuntimeError: the pear basket is closed" },
+	{ "the last of several programs",
+	  TRACEBACK "ValueError: row 7 has no pears\n"
+	  "pears of row 1 are weighed\n"
+	  "pears of row 2 are weighed\n"
+	  "pears of row 3 are weighed\n"
+	  "pears of row 4 are weighed\n"
+	  "pears of row 5 are weighed\n"
+	  "pears of row 6 are weighed\n"
+	  "pears of row 7 are weighed\n"
+	  "pears of row 8 are weighed\n"
+	  "pears of row 9 are weighed\n"
+	  "pears of row 10 are weighed\n"
+	  "pears of row 11 are weighed\n"
+	  "pears of row 12 are weighed\n"
+	  "pears of row 13 are weighed\n"
+	  "pears of row 14 are weighed\n"
+	  "pears of row 15 are weighed\n"
+	  "pears of row 16 are weighed\n"
+	  "pears of row 17 are weighed\n"
+	  "pears of row 18 are weighed\n"
+	  "pears of row 19 are weighed\n"
+	  "pears of row 20 are weighed\n"
+	  "pears of row 21 are weighed\n"
+	  "pears of row 22 are weighed\n"
+	  "pears of row 23 are weighed\n"
+	  "pears of row 24 are weighed\n" TRACEBACK
+	  "TypeError: a pear is no apple\n",
+	  "error", -1, 32, "TypeError: a pear is no apple" },
+	{ "what follows soon is no other program",
+	  TRACEBACK "ValueError: row 7 has no pears\npears are put back\n"
+	  TRACEBACK "TypeError: a pear is no apple\n",
+	  "error", -1, 4, "ValueError: row 7 has no pears" },
+	{ "a help text that ends with an argument of nothing",
+	  "usage: weigh.py [-h] [--rows ROWS]\n                [--trees TREES]\n"
+	  "weigh.py: error: unrecognized arguments:  \n",
+	  "error", -1, 3, "weigh.py: error: unrecognized arguments:" },
 	{ "an exception that quotes a traceback",
 	  TRACEBACK "KeyError: 'worker(1) caught KeyError:\\nTraceback (most "
 	  "recent call last):\\n  File \"weigh.py\", line 3\\nKeyError: 7'\n"
