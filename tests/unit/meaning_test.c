@@ -447,6 +447,8 @@ static const struct {
 	  4, 181, { 2.5, NONE, NONE, NONE, NONE, NONE } },
 	{ "the words before what is no number", "TRAIN-(pear) epoch(3)\nTRAIN-(pear) (3/3/1)>> loss: 2.5\nVAL-(pear) (3/3/1)>> loss: 9\nT: >> pears_2: 0.75 Loss: 9\n",
 	  1, 3, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "two losses in turn, one of which a word calls the training's", "train loss = 9.5\nloss: 9, pears are better\ntrain loss = 2.75\nloss: 9, pears are better\ntrain loss = 2.5\nloss: 9, pears are better\n",
+	  3, 3, { 2.5, NONE, NONE, NONE, NONE, NONE } },
 	{ "parts of a loss by their first letter", "iter: 10, l_pear: 3.5e-03 l_metric: 1.25e-01\niter: 20, l_pear: 2.5e-03 l_metric: 1.5e-01\n",
 	  2, 20, { NONE, NONE, NONE, NONE, NONE, NONE } },
 	/* What is no record. */

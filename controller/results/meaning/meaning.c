@@ -54,8 +54,10 @@ struct meaning {
 	bool bare;    /* it may count the lines */
 	int rc;
 	struct counter counter;
-	/* The first line with a loss and no place, until a second comes. */
-	struct counter_held lone;
+	/* The first line with a loss and no place, until a second comes: one
+	 * that a word calls the training's, and another one.
+	 */
+	struct counter_held lone[2];
 	/* By enum meaning_steps, those after a guessed loss was replaced by a
 	 * sure one before the others.
 	 */
@@ -453,7 +455,7 @@ static void keep_context(struct meaning *meaning)
 			/* The first one comes behind a loss. */
 			meaning->above |=
 				meaning->found.steps == MEANING_STEPS &&
-				meaning->lone.line.picks[LINE_LOSS].has;
+				meaning->lone[0].line.picks[LINE_LOSS].has;
 		}
 	} else if (line->picks[LINE_EPOCH].has &&
 		   !is_number_of_epochs(&line->picks[LINE_EPOCH])) {
@@ -524,7 +526,7 @@ static void deliver_held(struct meaning *meaning,
 static bool hold_lone(struct meaning *meaning)
 {
 	struct counter_held now = { meaning->line, line_printed(meaning) };
-	struct counter_held *lone = &meaning->lone;
+	struct counter_held *lone = &meaning->lone[now.line.trains];
 	const struct line_pick *name = &now.line.picks[LINE_LOSS];
 	const struct line_pick *held = &lone->line.picks[LINE_LOSS];
 
