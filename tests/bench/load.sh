@@ -88,7 +88,6 @@ load_run()
 			s=$(load_seconds "$tag" load_regatta "$nodes") || return 1
 			regatta+=("$s")
 		done
-		[[ ${REGATTA_DEBUG_LOAD-} ]] && echo "${docker[*]} - ${regatta[*]}"
 		s=$(load_median "${docker[@]}")
 		load_put 'docker load' "$nodes" "$s" "$s"
 		load_put 'regatta image load' "$nodes" \

@@ -17,7 +17,7 @@ is "$rc" 0 "all benchmarks end well"
 ((rc == 0)) || diag "$(tail -n 60 "$BED/out")" "$(tail -n 20 "$BED/err")"
 is "$(jq -s -r 'map(.benchmark) | unique | join(" ")' \
 	"$REGATTA_BUILD/bench/quick.json")" \
-	"causes cluster cycle extract extract-memory flagperf history log memory pack pull \
+	"causes cluster cycle extract extract-memory flagperf history load log memory pack pull \
 queue restart sampling share snapshot streams submit-to-start-order sweep web yardstick" "each tells its results"
 like "$out" 'cycle-1 .*of the bare API +>= 0.97' "figures stand beside goals"
 is "$(stat -c %s "$REGATTA_BUILD/bench/history.jsonl" 2>/dev/null)" \
