@@ -14,7 +14,7 @@
 #define LEVEL_REACH 40 /* where the letter of a level may stand */
 #define COUNT_FAULT 3  /* that a line with a count has less */
 #define PROSE_FAULT 3  /* the same of prose */
-#define PROSE_SIZE 160 /* bytes of a line that may be prose */
+#define PROSE_SIZE 100 /* bytes of a line that may be prose */
 #define LEVEL_FAULT 5
 
 struct word_row {
@@ -360,7 +360,7 @@ static bool line_is_prose(const char *text, size_t size)
 	for (size_t i = 2; size > PROSE_SIZE && i + 2 < size; i++)
 		ends += text[i] == '.' && text[i + 1] == ' ' &&
 			byte_is_capital(text[i + 2]) &&
-			byte_kind(text[i - 1]) == SMALL;
+			byte_kind(text[i - 1 - (text[i - 1] == ' ')]) == SMALL;
 	return ends;
 }
 

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#define LATE_RANKS 8 /* steps that a rank prints later than another */
-
 /* The index of the step's record, or where it has to be inserted. */
 static size_t steps_find_place(const struct steps *steps, uint64_t step)
 {
@@ -159,6 +157,21 @@ static bool began_anew(const struct steps *steps)
 	       again->from == steps->records[0].step;
 }
 
+/* Nothing is left of what was printed before. */
+static void drop_before(struct steps *steps, uint64_t taken)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < steps->count; i++)
+		if (steps->records[i].taken < taken)
+			free(steps->records[i].metrics);
+		else
+			steps->records[kept++] = steps->records[i];
+	steps->count = kept;
+	steps->current = kept ? kept - 1 : 0;
+	steps->several = true;
+}
+
 void steps_keep_last_run(struct steps *steps)
 {
 	const struct again *again = &steps->again;
@@ -166,6 +179,8 @@ void steps_keep_last_run(struct steps *steps)
 	bool whole = again->from <= again->stride;
 	size_t kept = 0;
 
+	if (steps->anew)
+		drop_before(steps, steps->anew);
 	if (!ends_in_shorter_run(steps)) {
 		steps->several |= began_anew(steps);
 		return;

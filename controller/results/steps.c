@@ -204,6 +204,9 @@ static void follow_restart(struct steps *steps, uint64_t last, uint64_t step)
 	if (again->to && step > again->to) {
 		if (step - last > 2 * again->stride)
 			steps->clashes += again->clashes;
+		else if (again->clashes && again->from <= again->stride &&
+			 again->to - again->from > LATE_RANKS * again->stride)
+			steps->anew = again->taken;
 		again->to = again->clashes = 0;
 	}
 	again->stride = step - last;

@@ -8,6 +8,7 @@
 #include "controller/results/share_steps.h"
 
 #define METRIC_NONE UINT8_MAX
+#define LATE_RANKS 8 /* steps that a rank prints later than another */
 
 struct steps {
 	struct fields names;    /* on top of those of the rules */
@@ -51,6 +52,8 @@ struct steps {
 		uint64_t stride;  /* between the last two steps */
 		uint64_t taken;   /* as steps.taken */
 	} again;
+	uint64_t anew;   /* steps.taken at the begin of a run that begins anew
+			    and has passed the one before; 0: none */
 	uint64_t before; /* the step before the current; UINT64_MAX: none */
 	struct elapsed {
 		double seconds; /* of the clock at this step; 0: none yet */

@@ -934,6 +934,18 @@ static const struct {
 	  "usage: weigh.py [-h] [--rows ROWS]\n                [--trees TREES]\n"
 	  "weigh.py: error: unrecognized arguments:  \n",
 	  "error", -1, 3, "weigh.py: error: unrecognized arguments:" },
+	{ "a launcher that tells of an abort comes behind its reason",
+	  "Watchdog caught collective operation timeout: pears\n" TRACEBACK
+	  "torch.multiprocessing.spawn.ProcessExitedException: process 3 "
+	  "terminated with signal SIGABRT\n",
+	  "communication", -1, 1,
+	  "Watchdog caught collective operation timeout: pears" },
+	{ "shapes that are broadcast",
+	  TRACEBACK "RuntimeError: output with shape [8, 1] doesn't match the "
+	  "broadcast shape [8, 2]\n",
+	  "error", -1, 4,
+	  "RuntimeError: output with shape [8, 1] doesn't match the broadcast "
+	  "shape [8, 2]" },
 	{ "an exception that quotes a traceback",
 	  TRACEBACK "KeyError: 'worker(1) caught KeyError:\\nTraceback (most "
 	  "recent call last):\\n  File \"weigh.py\", line 3\\nKeyError: 7'\n"
@@ -972,6 +984,10 @@ static const struct {
 	  "the year before. However, please note that my count may not be up to "
 	  "date, as pears may have fallen from the trees since.\nQuestion: and "
 	  "apples?\n",
+	  NULL, -1, -1, NULL },
+	{ "shorter prose",
+	  "Input: Pears fall in autumn, and they do not respond to calls. The "
+	  "baskets below the trees are there for them .\nOutput: pears\n",
 	  NULL, -1, -1, NULL },
 	{ "nothing at all", "", NULL, -1, -1, NULL },
 };

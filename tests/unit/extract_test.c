@@ -538,6 +538,15 @@ static void test_run_in_other_steps(void)
 	records = extract_records(extract, &count);
 	ok(count == 12 && records[0].step == 5,
 	   "nothing is left of a run before one that begins anew (%zu)", count);
+	extract_free(take(extract));
+	for (unsigned i = 65; i <= 150; i += 5)
+		buffer_printf(&text, NULL, STEP("%u", "2") "\n", i);
+	extract = read_text(rules, text.data, text.size, 99);
+	records = extract_records(extract, &count);
+	ok(count == 30 && records[0].step == 5,
+	   "nor if that one goes on behind it (%zu)", count);
+	is_int(extract_steps_remark(extract), REMARK_RUNS_MIXED,
+	       "which is told");
 }
 
 static void test_runs(void)

@@ -449,6 +449,8 @@ static const struct {
 	  1, 3, { 2.5, NONE, NONE, NONE, NONE, NONE } },
 	{ "two losses in turn, one of which a word calls the training's", "train loss = 9.5\nloss: 9, pears are better\ntrain loss = 2.75\nloss: 9, pears are better\ntrain loss = 2.5\nloss: 9, pears are better\n",
 	  3, 3, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "settings in one line", "Namespace(a=1, b=2, c=3, d=4, e=5, f=6, g=7, h=8, k=9, m=1, o=2, q=3, r=4, s=5, loss=9.5, u=7, epochs=300)\nepoch 1 loss 3.5\nepoch 2 loss 2.5\n",
+	  2, 2, { 2.5, NONE, NONE, NONE, NONE, NONE } },
 	{ "parts of a loss by their first letter", "iter: 10, l_pear: 3.5e-03 l_metric: 1.25e-01\niter: 20, l_pear: 2.5e-03 l_metric: 1.5e-01\n",
 	  2, 20, { NONE, NONE, NONE, NONE, NONE, NONE } },
 	/* What is no record. */

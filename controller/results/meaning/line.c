@@ -701,6 +701,15 @@ bool line_step_is_over_all(const struct line_reading *line)
 	       step->number > line->unnamed[count - 1].total + 1;
 }
 
+bool line_counts_epochs(const struct line_reading *line)
+{
+	const struct line_pick *epoch = &line->picks[LINE_EPOCH];
+	struct table_cell name = table_cell_trim(epoch->name, epoch->name_size);
+
+	return epoch->has && isnan(epoch->total) && name.size > 1 &&
+	       (name.text[name.size - 1] | ' ') == 's';
+}
+
 bool line_bar_is_empty(const struct line_reading *line)
 {
 	return line->bar && !line_names_step(line) && line->unnamed_count &&

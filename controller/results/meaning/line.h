@@ -118,6 +118,9 @@ bool line_names_step(const struct line_reading *line);
  */
 bool line_step_is_over_all(const struct line_reading *line);
 
+/* Is its epoch a number of them, "epochs: 200", a setting? */
+bool line_counts_epochs(const struct line_reading *line);
+
 /* Is it a bar of which nothing is done, "0/90 [00:09<?"? */
 bool line_bar_is_empty(const struct line_reading *line);
 

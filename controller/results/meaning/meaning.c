@@ -16,8 +16,9 @@
 
 #define HALF_DAY 43200.0
 #define DAY 86400.0
-#define BELOW 16   /* lines below a step that belong to it, if indented */
-#define MEMBERS 64 /* lines of a dict that has one for each member */
+#define BELOW 16        /* lines below a step that belong to it, if indented */
+#define DUMP_NUMBERS 16 /* in a line of settings */
+#define MEMBERS 64      /* lines of a dict that has one for each member */
 
 struct meaning {
 	struct notation notation;
@@ -398,15 +399,6 @@ static int deliver_record(struct meaning *meaning, enum meaning_steps steps,
 	return meaning->fn(&meaning->values.captured, meaning->arg);
 }
 
-/* "epochs: 200", a setting */
-static bool is_number_of_epochs(const struct line_pick *epoch)
-{
-	struct table_cell name = table_cell_trim(epoch->name, epoch->name_size);
-
-	return isnan(epoch->total) && name.size > 1 &&
-	       (name.text[name.size - 1] | ' ') == 's';
-}
-
 /* The lines below may belong to the step of this one. */
 static void expect_below(struct meaning *meaning, uint64_t step, bool loss)
 {
@@ -457,8 +449,7 @@ static void keep_context(struct meaning *meaning)
 				meaning->found.steps == MEANING_STEPS &&
 				meaning->lone[0].line.picks[LINE_LOSS].has;
 		}
-	} else if (line->picks[LINE_EPOCH].has &&
-		   !is_number_of_epochs(&line->picks[LINE_EPOCH])) {
+	} else if (line->picks[LINE_EPOCH].has && !line_counts_epochs(line)) {
 		/* Behind steps of none, it sums one up. */
 		meaning->found.epochs.ended = !meaning->found.epochs.begun &&
 					      meaning->found.epochs.last;
@@ -627,6 +618,9 @@ static void end_record(void *arg)
 		keep_context(meaning);
 		return;
 	}
+	/* "Namespace(..., epochs=300, ...)" */
+	if (line->numbers > DUMP_NUMBERS && line_counts_epochs(line))
+		return;
 	if (aside_has(&meaning->aside, line, &meaning->epoch) ||
 	    line_sums_up(meaning))
 		return;
