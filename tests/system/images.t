@@ -171,7 +171,7 @@ must cli node undrain n2
 last=$((JOB + 1))
 ok 'wait_job $last failed 60' "an image that is no longer in its registry fails"
 like "$(job_get "$last" '"\(.failure) \(.text)"')" \
-	"^image .*this sweep has it: image $open/gone.*: engine: manifest for " \
+	"^image .*this sweep has it: image $open/gone.*: engine: (manifest for|failed to resolve) " \
 	"which tells that its name is right"
 like "$(cli show job "$last")" "to do: load one image on all nodes" \
 	"and so does the advice"
