@@ -451,6 +451,10 @@ static const struct {
 	  3, 3, { 2.5, NONE, NONE, NONE, NONE, NONE } },
 	{ "settings in one line", "Namespace(a=1, b=2, c=3, d=4, e=5, f=6, g=7, h=8, k=9, m=1, o=2, q=3, r=4, s=5, loss=9.5, u=7, epochs=300)\nepoch 1 loss 3.5\nepoch 2 loss 2.5\n",
 	  2, 2, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "finished bars, one an epoch", "Training : LOSS = 4.5: 100%|##| 20/20 [00:40<00:00, 2.00s/it]\nValidation : LOSS = 9: 100%|##| 5/5 [00:04<00:00, 1.00s/it]\nTraining : LOSS = 2.5: 100%|##| 20/20 [00:40<00:00, 2.00s/it]\n",
+	  2, 40, { 2.5, 2000, NONE, NONE, NONE, NONE } },
+	{ "a finished bar that is drawn once more", "Training: 100%|##| 20/20 [00:40<00:00, 2.00s/it, loss=2.5]\nValidation: 100%|##| 5/5 [00:04<00:00, 1.00s/it, loss=9]\nTraining: 100%|##| 20/20 [00:40<00:00, 2.00s/it, loss=2.5]\n",
+	  1, 20, { 2.5, 2000, NONE, NONE, NONE, NONE } },
 	{ "parts of a loss by their first letter", "iter: 10, l_pear: 3.5e-03 l_metric: 1.25e-01\niter: 20, l_pear: 2.5e-03 l_metric: 1.5e-01\n",
 	  2, 20, { NONE, NONE, NONE, NONE, NONE, NONE } },
 	/* What is no record. */

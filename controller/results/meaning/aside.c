@@ -29,10 +29,37 @@ bool aside_is_below(struct aside *aside, const char *text, size_t size)
 	return below;
 }
 
+static const struct line_pick *step_of(const struct line_reading *line)
+{
+	return &line->picks[line->picks[LINE_STEP].has ? LINE_STEP
+						       : LINE_BATCH];
+}
+
+void aside_note(struct aside *aside, const struct line_reading *line)
+{
+	size_t count = line->unnamed_count;
+
+	aside->passed |=
+		aside->step_done &&
+		(line->other || line->evaluates ||
+		 (line->bar && count &&
+		  line->unnamed[count - 1].total != aside->step_total));
+}
+
+bool aside_begins_again(const struct aside *aside,
+			const struct line_reading *line)
+{
+	const struct line_pick *own = step_of(line);
+
+	return aside->passed && own->has && own->number == own->total &&
+	       own->total == aside->step_total && line->picks[LINE_LOSS].has &&
+	       line->picks[LINE_LOSS].number != aside->done_loss;
+}
+
 bool aside_has(struct aside *aside, const struct line_reading *line,
 	       const struct line_pick *epoch)
 {
-	const struct line_pick *own = &line->picks[LINE_STEP];
+	const struct line_pick *own = step_of(line);
 	bool done;
 
 	if (!own->has || !isfinite(own->total))
@@ -48,5 +75,7 @@ bool aside_has(struct aside *aside, const struct line_reading *line,
 	aside->step_total = own->total;
 	aside->step_done = own->number == own->total;
 	aside->done_epoch = epoch->has ? epoch->number : NAN;
+	aside->done_loss = line->picks[LINE_LOSS].number;
+	aside->passed = false;
 	return false;
 }

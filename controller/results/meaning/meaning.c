@@ -593,6 +593,7 @@ static void end_record(void *arg)
 		line->rank = meaning->rank;
 	if (meaning->bare)
 		line_put_label(line);
+	aside_note(&meaning->aside, line);
 	if (line->other || meaning->rc < 0)
 		return;
 	if (line_bar_is_empty(line)) {
@@ -621,6 +622,8 @@ static void end_record(void *arg)
 	/* "Namespace(..., epochs=300, ...)" */
 	if (line->numbers > DUMP_NUMBERS && line_counts_epochs(line))
 		return;
+	meaning->found.epochs.whole |=
+		aside_begins_again(&meaning->aside, line);
 	if (aside_has(&meaning->aside, line, &meaning->epoch) ||
 	    line_sums_up(meaning))
 		return;
