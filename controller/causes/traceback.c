@@ -24,6 +24,16 @@ void traceback_forget(struct traceback *traceback)
 		traceback->raised = 0;
 }
 
+#define HEADER "Traceback (most recent call last)"
+
+/* Where the line has these words; NULL: it has not. */
+static const char *line_find(const struct cause_line *line, const char *words)
+{
+	return cause_line_has(line, words)
+		       ? memmem(line->text, line->size, words, strlen(words))
+		       : NULL;
+}
+
 /* "ERROR [core] ", "rank 3 | ": a level, or a number and a mark. */
 static bool head_is_logged(const char *head, size_t size)
 {
@@ -38,11 +48,7 @@ static bool head_is_logged(const char *head, size_t size)
 
 int traceback_cut_head(struct traceback *traceback, struct cause_line *line)
 {
-	static const char words[] = "Traceback (most recent call last)";
-	const char *at = cause_line_has(line, words)
-				 ? memmem(line->text, line->size, words,
-					  sizeof(words) - 1)
-				 : NULL;
+	const char *at = line_find(line, HEADER);
 	size_t size = at ? (size_t)(at - line->text) : 0;
 	const char *head;
 
@@ -102,14 +108,10 @@ static bool line_is_frame(const struct cause_line *line)
 /* It ends the line; in an exception that quotes one, its frames follow. */
 static bool line_begins_traceback(const struct cause_line *line)
 {
-	static const char words[] = "Traceback (most recent call last)";
-	const char *at = cause_line_has(line, words)
-				 ? memmem(line->text, line->size, words,
-					  sizeof(words) - 1)
-				 : NULL;
+	const char *at = line_find(line, HEADER);
 	size_t before = at ? (size_t)(at - line->text) : 0;
 
-	return at && (!before || line->size - before <= sizeof(words));
+	return at && (!before || line->size - before <= sizeof(HEADER));
 }
 
 bool traceback_takes(struct traceback *traceback, const struct cause_line *line)

@@ -447,7 +447,8 @@ static void keep_context(struct meaning *meaning)
 			/* The first one comes behind a loss. */
 			meaning->above |=
 				meaning->found.steps == MEANING_STEPS &&
-				meaning->lone[0].line.picks[LINE_LOSS].has;
+				(meaning->lone[0].line.picks[LINE_LOSS].has ||
+				 meaning->lone[1].line.picks[LINE_LOSS].has);
 		}
 	} else if (line->picks[LINE_EPOCH].has && !line_counts_epochs(line)) {
 		/* Behind steps of none, it sums one up. */
