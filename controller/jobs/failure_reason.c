@@ -13,6 +13,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,6 +137,13 @@ static bool first_failure(const struct gang *gang, struct placed_end *found)
 
 	while (first < count && !list[first].end->exit_code)
 		first++;
+	/* Whom the kernel killed ended first, whatever was seen first. */
+	for (size_t i = first; i < count && gang->job->failure == FAILURE_OOM;
+	     i++)
+		if (list[i].end->signal == SIGKILL) {
+			first = i;
+			break;
+		}
 	if (first >= count)
 		return false;
 	*found = list[first];
