@@ -437,6 +437,14 @@ static const struct {
 	  1, 10, { 2.5, 2000, NONE, NONE, NONE, NONE } },
 	{ "durations, and the share of a percentage", "Epoch: 0\n[=== 90/90 ==>] Step: 1s200ms | Tot: 45s885ms | Loss: 4.5 | Acc: 15.5% (76/500)\n[=== 20/20 ==>] Step: 42ms | Tot: 3s733ms | Loss: 9 | Acc: 72.1% (72/100)\nEpoch: 1\n[=== 90/90 ==>] Step: 80ms | Tot: 45s885ms | Loss: 2.5 | Acc: 25.5% (127/500)\n[=== 20/20 ==>] Step: 42ms | Tot: 3s733ms | Loss: 9 | Acc: 72.1% (72/100)\n",
 	  2, 180, { 2.5, 80, NONE, NONE, NONE, NONE } },
+	{ "a number and its total, each in brackets", "pick --- Current batch:20/40  loss:[ 4.5]\npick --- Current batch:40/40  loss:[ 3.5]\nEpoch [0]/[9] \t Training Phase Loss: 9 \t Accuracy: 0.5\npick --- Current batch:20/40  loss:[ 2.75]\npick --- Current batch:40/40  loss:[ 2.5]\nEpoch [1]/[9] \t Training Phase Loss: 9 \t Accuracy: 0.5\n",
+	  4, 80, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "bars of signs without a metric", "8192/90000 [====>.....] - ETA: 3s\n90112/90000 [==========] - 1s 1us/step\nEpoch 1/2\n - 5s - loss: 4.5 - acc: 0.5\nEpoch 2/2\n - 5s - loss: 2.5 - acc: 0.5\n",
+	  2, 2, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "two losses of the training, one by its bare name", "Epoch 1/2 | trn_loss: 4.5 trn_pearloss: 9 | val_loss: 8\nEpoch 2/2 | trn_loss: 2.5 trn_pearloss: 9 | val_loss: 8\n",
+	  2, 2, { 2.5, NONE, NONE, NONE, NONE, NONE } },
+	{ "a rate of all devices, in so many words", "[Step 1/9] Loss: 4.5 | Global Tokens/s: 800.5\n[Step 2/9] Loss: 2.5 | Global Tokens/s: 800.5\n",
+	  2, 2, { 2.5, NONE, 800.5, NONE, NONE, NONE } },
 	{ "a bar of an evaluation, by a word in brackets", "Epoch 01 [Train]: 50%|# | 2/4 [00:02<00:02, 1.00s/it, loss=2.5]\rEpoch 01 [Val]  : 100%|##| 2/2 [00:02<00:00, 1.00s/it, loss=9]\n",
 	  1, 2, { 2.5, 1000, NONE, NONE, NONE, NONE } },
 	{ "the losses of a line that sums up an epoch", "\titers: 500, epoch: 8 | loss: 4.5\n\tspeed: 1.5s/iter; left time: 70.5s\nEpoch: 8, Steps: 560 | Train Loss: 9 Vali Loss: 9 Test Loss: 9\n\titers: 100, epoch: 9 | loss: 3.5\n\tspeed: 1.5s/iter; left time: 70.5s\n\titers: 200, epoch: 9 | loss: 2.5\n\tspeed: 1.5s/iter; left time: 70.5s\nEpoch: 9, Steps: 560 | Train Loss: 9 Vali Loss: 9 Test Loss: 9\n",
@@ -652,6 +660,10 @@ int main(void)
 			      "begins-late ");
 		check_remarks("Epoch 0: 42%|#| 42/99 [00:01<00:02, 28it/s]\n"
 			      "Epoch 1: 42%|#| 42/99 [00:01<00:02, 28it/s]\n",
+			      "");
+		/* A bar of other work. */
+		check_remarks("Best at Epoch 7: 42%|#| 42/99 [00:01<00:02, "
+			      "28it/s]\n",
 			      "");
 	}
 	extract_rules_free(rules);

@@ -66,7 +66,7 @@ double line_clock(const char *text, size_t size, bool *fraction)
 void line_begin(struct line_reading *line)
 {
 	line->unnamed_count = 0;
-	line->other = line->section = line->bar = false;
+	line->other = line->section = line->bar = line->drawn = false;
 	line->leads = line->nameless = line->loss_next = false;
 	line->alone_open = line->parts = line->of_other = false;
 	line->evaluates = false;
@@ -437,6 +437,7 @@ static void put_unnamed(struct line_reading *line,
 		line->bar = true;
 		line->bar_clock = item->clock;
 	}
+	line->drawn |= item->drawn;
 	if (item->unit.kind == QUANTITY_STEPS && is_whole(item->number)) {
 		/* "第 10 步", "10it [00:05, ", "100/500 batches" */
 		line_put_number(line,
@@ -749,7 +750,7 @@ bool line_measures(const struct line_reading *line)
 	     line->picks[LINE_BATCH].has))
 		return true;
 	/* Any bar has the rate of its own items. */
-	if (line->bar && !line_names_step(line))
+	if ((line->bar || line->drawn) && !line_names_step(line))
 		return false;
 	return line_has_rate(line);
 }

@@ -88,6 +88,7 @@ struct line_reading {
 	bool section;    /* the current part of it is */
 	bool bar;
 	double bar_clock; /* in seconds */
+	bool drawn;       /* it has a bar of signs, without that clock */
 	/* Called when another record begins in the same line. */
 	void (*flush)(void *arg);
 	void *flush_arg;

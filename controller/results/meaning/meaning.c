@@ -433,6 +433,8 @@ static void keep_context(struct meaning *meaning)
 		line_bar_draw(&meaning->bar, line, own);
 		return;
 	}
+	if (line->drawn)
+		return;
 	/* "4 accumulation steps * 32 batch size" */
 	if (own->has && own->name_size == 0 && !isfinite(own->total) &&
 	    line->numbers > 1)
@@ -473,7 +475,7 @@ static bool line_is_below(const struct meaning *meaning)
 
 	return meaning->below && !meaning->above &&
 	       !line->picks[LINE_STEP].has && !line->picks[LINE_BATCH].has &&
-	       !line->picks[LINE_EPOCH].has && !line->bar &&
+	       !line->picks[LINE_EPOCH].has && !line->bar && !line->drawn &&
 	       (!meaning->below_loss || line->picks[LINE_LOSS].has) &&
 	       (meaning->below == BELOW || line->numbers == 1 ||
 		*meaning->text == ' ' || *meaning->text == '\t');

@@ -337,14 +337,18 @@ static size_t skip_spaces(const char *text, size_t size, size_t at)
 	return at;
 }
 
-/* The total of "3/60", "3 / 60" and "3 of 60", behind the first number: its
- * bytes.
+/* The total of "3/60", "3 / 60", "3 of 60" and "[3]/[60]", behind the first
+ * number: its bytes.
  */
 static size_t total_read(const char *text, size_t size, double *total)
 {
 	size_t at = skip_spaces(text, size, 0), n;
 	bool zero;
 
+	if (size > 3 && !memcmp(text, "]/[", 3)) {
+		n = number_read(text + 3, size - 3, total);
+		return n && 3 + n < size && text[3 + n] == ']' ? 3 + n : 0;
+	}
 	if (at && size - at > 3 && !memcmp(text + at, "of ", 3))
 		at += 2;
 	else if (at >= size || text[at] != '/')
@@ -374,7 +378,12 @@ static double bar_clock(const char *text, size_t size)
 	return clock.number;
 }
 
-/* Is this "[00:10<00:20" or " (1%)]", behind a ratio? */
+static bool is_bar_sign(char c)
+{
+	return c == '=' || c == '>' || c == '.';
+}
+
+/* Is this "[00:10<00:20", "[==>.." or " (1%)]", behind a ratio? */
 static void ratio_look_behind(const char *text, size_t size,
 			      struct notation_item *item)
 {
@@ -385,6 +394,8 @@ static void ratio_look_behind(const char *text, size_t size,
 		item->bar = n && at + 1 + n < size && text[at + 1 + n] == ':';
 		if (item->bar)
 			item->clock = bar_clock(text + at + 1, size - at - 1);
+		item->drawn |= at + 2 < size && is_bar_sign(text[at + 1]) &&
+			       is_bar_sign(text[at + 2]);
 	} else if (at < size && text[at] == '(') {
 		n = strspn(text + at + 1, "0123456789. ");
 		item->share = n && at + 1 + n < size && text[at + 1 + n] == '%';
@@ -593,6 +604,7 @@ static void scanner_take(struct scanner *scanner, size_t n, double number)
 		.heads = false,
 		.begins = begins_line(text, scanner->at),
 		.bar = false,
+		.drawn = false,
 		.share = false,
 		.glued = scanner->glued,
 		.clock = NAN,

@@ -49,6 +49,7 @@ struct notation_item {
 	bool begins;  /* nothing but marks stands before it in the line */
 	bool bar;     /* a clock follows in brackets: [00:10<00:20 */
 	double clock; /* that one, in seconds */
+	bool drawn;   /* a bar of signs follows in brackets: [==>..] */
 	bool share;   /* its share in percent follows: [640/60000 (1%)] */
 	bool glued;   /* a bar ended before it, and another line began */
 	struct quantity_unit unit; /* that stands behind it */

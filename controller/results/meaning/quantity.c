@@ -119,7 +119,7 @@ static bool word_is_loss(const struct words *words, size_t i)
 static bool word_is_train(const struct words *words, size_t i)
 {
 	return word_is(words, i, "train") || word_is(words, i, "training") ||
-	       word_is(words, i, "learn");
+	       word_is(words, i, "trn") || word_is(words, i, "learn");
 }
 
 static bool word_of(const struct lexicon *lexicon, enum word_kind kind,
