@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <math.h>
 
-#define DEFAULT_CORPUS "/corpus.txt"
+#define DEFAULT_CORPUS "/data/corpus.txt"
 
 /* clang-format off */
 static const struct number {
@@ -170,7 +170,7 @@ enum options_result options_parse(int argc, char **argv,
 		.seed = 1,
 		.learning_rate = 3e-3,
 		.corpus = DEFAULT_CORPUS,
-		.scratch = "/",
+		.scratch = "/data",
 	};
 	for (size_t i = 0; i < NUMBERS; i++)
 		*number_place(options, &numbers[i]) = numbers[i].initial;
@@ -221,7 +221,7 @@ void options_help(FILE *to)
 	fputs("  --learning-rate  of AdamW (above 0, at most 1; 0.003)\n"
 	      "  --seed           of the parameters and the data order (1)\n"
 	      "  --corpus         the text (" DEFAULT_CORPUS ")\n"
-	      "  --scratch        a folder whose disk is measured (/)\n"
+	      "  --scratch        a folder whose disk is measured (/data)\n"
 	      "  --fail           a failure on purpose, to see what is told\n"
 	      "                   of it:\n",
 	      to);
