@@ -664,6 +664,17 @@ static size_t shapes_size(const char *const *shapes, const char *text,
 	return n;
 }
 
+/* "1.5, ": what stands before it is the number of a row of them, not a label */
+static bool number_begins_list(const char *text, size_t size)
+{
+	size_t whole = digits_size(text, size), n = whole + 1;
+
+	if (!whole || n >= size || text[whole] != '.')
+		return false;
+	n += digits_size(text + n, size - n);
+	return n + 1 < size && text[n] == ',' && text[n + 1] == ' ';
+}
+
 bool line_prefix_begins(char first)
 {
 	return char_is_digit(first) || char_is_letter(first) || first == '[' ||
@@ -690,7 +701,8 @@ size_t line_prefix_size(const char *text, size_t size,
 	n = time_size(text, size);
 	if (n && (n = shapes_size(timed, text, size, n, origin)))
 		return n;
-	return char_is_letter(*text)
-		       ? shapes_size(hosts, text, size, 0, origin)
-		       : shapes_size(numbered, text, size, 0, origin);
+	if (char_is_letter(*text))
+		return shapes_size(hosts, text, size, 0, origin);
+	n = shapes_size(numbered, text, size, 0, origin);
+	return number_begins_list(text + n, size - n) ? 0 : n;
 }

@@ -380,7 +380,7 @@ int main(void)
 	if (ok(catalog != NULL, "the descriptions are read %s", err.text)) {
 		check_ends();
 		check_ended();
-		is_int(check_formats(), 47, "all fixtures were read");
+		is_int(check_formats(), 48, "all fixtures were read");
 	}
 	catalog_free(catalog);
 	return tap_done();

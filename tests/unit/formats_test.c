@@ -195,7 +195,7 @@ int main(void)
 	if (ok(catalog != NULL, "the descriptions are read %s", err.text)) {
 		all_formats_load(&all, catalog);
 		check_plainer();
-		is_int(check_folder(FORMAT_SAMPLES), 47,
+		is_int(check_folder(FORMAT_SAMPLES), 48,
 		       "all fixtures were read");
 		if (recordings_folder("training-logs-2", folder,
 				      sizeof(folder)))
