@@ -73,6 +73,19 @@ static const struct {
 	  "communication", -1, 1,
 	  "RuntimeError: fjord.cpp:9 HCCL function error: hcclPear(&root), error "
 	  "code is 4" },
+	{ "what a bar has counted of its data",
+	  "pears: Scanning /pears.cache... 90 images, 0 backgrounds, 2 corrupt: "
+	  "100% ==== 90/90 600.5Mit/s 0.0s\n",
+	  NULL, -1, -1, NULL },
+	{ "an exception that quotes the source of a kernel",
+	  TRACEBACK "RuntimeError:\n  #define PEARS 7\n  }\n"
+	  "nvrtc: error: invalid value for --pear-architecture (-arch)\n",
+	  "error", -1, 7,
+	  "nvrtc: error: invalid value for --pear-architecture (-arch)" },
+	{ "a link in a file",
+	  TRACEBACK "RuntimeError: Unable to create link (name already exists)\n",
+	  "data", -1, 4,
+	  "RuntimeError: Unable to create link (name already exists)" },
 	{ "a queue that a fault of its device ends",
 	  ":0:heron.cpp:12: Callback: Queue 0x7f00 aborting with error : "
 	  "HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION: The agent went far. "
