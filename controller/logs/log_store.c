@@ -109,7 +109,7 @@ static void log_times_note(struct log_times *times, int folder,
 			   const char *path, uint64_t offset, int64_t now_ms)
 {
 	if (times->fd < 0 && times->records) {
-		times->fd = log_file_open(folder, path, O_CREAT);
+		times->fd = log_file_open(folder, path, O_CREAT | O_TRUNC);
 		if (times->fd < 0)
 			return;
 		if (!log_times_write(times, 0, 0, times->first_ms))
@@ -178,7 +178,7 @@ struct log_store *log_store_new(const char *folder, struct error *err)
 static void close_stream(struct log_store *store, struct stream *stream)
 {
 	TAILQ_REMOVE(&store->used, stream, by_use);
-	LIST_REMOVE(stream, by_job);
+	LIST_REMOVE(stream, by_name);
 	store->open--;
 	if (stream->log >= 0)
 		close(stream->log);
@@ -197,6 +197,37 @@ void log_store_free(struct log_store *store)
 	free(store);
 }
 
+static uint32_t name_hash(const char *name, size_t size)
+{
+	uint32_t hash = 0;
+
+	for (size_t i = 0; i < size; i++)
+		hash = hash * 31 + (unsigned char)name[i];
+	return hash ^ hash >> 6;
+}
+
+/* The bit of names that begin alike, up to their number. */
+static uint64_t kind_of(const char *name)
+{
+	return UINT64_C(1) << name_hash(name, strcspn(name, "-.")) % 64;
+}
+
+static struct stream_chain *chain_of(struct log_store *store, uint64_t job,
+				     const char *name)
+{
+	return &store->chains[(job + name_hash(name, strlen(name))) %
+			      OPEN_CHAINS];
+}
+
+/* What is known of the attempt without a look at the disk; NULL: nothing. */
+static struct tally *tally_known(struct log_store *store, uint64_t job,
+				 uint32_t attempt)
+{
+	struct tally *tally = &store->tallies[job % TALLIES];
+
+	return tally->job == job && tally->attempt == attempt ? tally : NULL;
+}
+
 /* The number of the attempt's streams, which is counted once. */
 static int tally_of(struct log_store *store, uint64_t job, uint32_t attempt,
 		    struct tally **tally, struct error *err)
@@ -204,21 +235,41 @@ static int tally_of(struct log_store *store, uint64_t job, uint32_t attempt,
 	owned(strings_clear) struct strings names = { 0 };
 	owned_fd int fd = -1;
 
-	*tally = &store->tallies[job % TALLIES];
-	if ((*tally)->job == job && (*tally)->attempt == attempt)
+	*tally = tally_known(store, job, attempt);
+	if (*tally)
 		return 0;
 	if (log_names(store, job, attempt, &names, &fd, err) < 0)
 		return -1;
-	**tally = (struct tally){ job, attempt, (uint32_t)names.count };
+	*tally = &store->tallies[job % TALLIES];
+	**tally = (struct tally){ .job = job,
+				  .attempt = attempt,
+				  .streams = (uint32_t)names.count };
+	for (size_t i = 0; i < names.count; i++)
+		(*tally)->kinds |= kind_of(names.items[i]);
+	return 0;
+}
+
+/* Make the folder of the attempt. */
+static int make_folder(const struct log_store *store, uint64_t job,
+		       uint32_t attempt, struct error *err)
+{
+	struct log_path path = log_path_of(job, attempt, NULL, "");
+	char *slash = strchr(path.text, '/');
+
+	*slash = 0;
+	if (mkdirat(store->folder, path.text, 0700) < 0 && errno != EEXIST)
+		return error_errno(err, "logs/%s", path.text);
+	*slash = '/';
+	if (mkdirat(store->folder, path.text, 0700) < 0 && errno != EEXIST)
+		return error_errno(err, "logs/%s", path.text);
 	return 0;
 }
 
 static int make_log(struct log_store *store, uint64_t job, uint32_t attempt,
 		    const char *name, struct error *err)
 {
-	struct log_path path = log_path_of(job, attempt, NULL, "");
+	struct log_path path = log_path_of(job, attempt, name, ".log");
 	struct tally *tally;
-	char *slash = strchr(path.text, '/');
 	int fd;
 
 	if (tally_of(store, job, attempt, &tally, err) < 0)
@@ -228,17 +279,13 @@ static int make_log(struct log_store *store, uint64_t job, uint32_t attempt,
 				 "job %llu: more than %d streams of output",
 				 (unsigned long long)job,
 				 LOG_STORE_STREAMS_MAX);
-	*slash = 0;
-	if (mkdirat(store->folder, path.text, 0700) < 0 && errno != EEXIST)
-		return error_errno(err, "logs/%s", path.text);
-	*slash = '/';
-	if (mkdirat(store->folder, path.text, 0700) < 0 && errno != EEXIST)
-		return error_errno(err, "logs/%s", path.text);
-	path = log_path_of(job, attempt, name, ".log");
+	if (!tally->streams && make_folder(store, job, attempt, err) < 0)
+		return -1;
 	fd = log_file_open(store->folder, path.text, O_CREAT | O_EXCL);
 	if (fd < 0)
 		return error_errno(err, "logs/%s", path.text);
 	tally->streams++;
+	tally->kinds |= kind_of(name);
 	return fd;
 }
 
@@ -248,7 +295,7 @@ static struct stream *find_open(struct log_store *store, uint64_t job,
 {
 	struct stream *stream;
 
-	LIST_FOREACH(stream, &store->chains[job % OPEN_CHAINS], by_job) {
+	LIST_FOREACH(stream, chain_of(store, job, name), by_name) {
 		if (stream->job != job || stream->attempt != attempt ||
 		    strcmp(stream->name, name) != 0)
 			continue;
@@ -259,14 +306,21 @@ static struct stream *find_open(struct log_store *store, uint64_t job,
 	return NULL;
 }
 
+/* *made: it was not there. */
 static int open_log(struct log_store *store, uint64_t job, uint32_t attempt,
-		    const char *name, bool make, struct stat *st,
+		    const char *name, bool make, bool *made, struct stat *st,
 		    struct error *err)
 {
 	struct log_path path = log_path_of(job, attempt, name, ".log");
-	owned_fd int fd = log_file_open(store->folder, path.text, 0);
+	const struct tally *known = tally_known(store, job, attempt);
+	bool absent = known && !(known->kinds & kind_of(name));
+	owned_fd int fd =
+		absent ? -1 : log_file_open(store->folder, path.text, 0);
 
-	if (fd < 0 && (errno != ENOENT || !make))
+	*made = absent || (fd < 0 && errno == ENOENT);
+	if (*made && !make)
+		errno = ENOENT;
+	if (fd < 0 && (!*made || !make))
 		return error_errno(err, "logs/%s", path.text);
 	if (fd < 0)
 		fd = make_log(store, job, attempt, name, err);
@@ -297,7 +351,7 @@ static struct stream *log_store_add_stream(struct log_store *store,
 	while (store->open >= LOG_STORE_OPEN_MAX)
 		close_stream(store, TAILQ_LAST(&store->used, streams));
 	TAILQ_INSERT_HEAD(&store->used, stream, by_use);
-	LIST_INSERT_HEAD(&store->chains[job % OPEN_CHAINS], stream, by_job);
+	LIST_INSERT_HEAD(chain_of(store, job, name), stream, by_name);
 	store->open++;
 	return stream;
 }
@@ -316,6 +370,7 @@ static struct stream *log_store_open_stream(struct log_store *store,
 	struct stream *stream;
 	owned_fd int fd = -1;
 	struct stat st = { 0 };
+	bool made;
 
 	if (!is_stream(job, attempt, name))
 		return error_null(error_set(
@@ -328,7 +383,7 @@ static struct stream *log_store_open_stream(struct log_store *store,
 	stream = find_open(store, job, attempt, name);
 	if (stream)
 		return stream;
-	fd = open_log(store, job, attempt, name, make, &st, err);
+	fd = open_log(store, job, attempt, name, make, &made, &st, err);
 	if (fd < 0)
 		return NULL;
 	stream = log_store_add_stream(store, job, attempt, name);
@@ -336,10 +391,12 @@ static struct stream *log_store_open_stream(struct log_store *store,
 		return error_null(error_nomem(err, "logstore"));
 	stream->log = take_fd(&fd);
 	stream->length = (uint64_t)st.st_size;
-	log_times_init(&stream->times, store->folder,
-		       log_path_of(job, attempt, name, ".times").text,
-		       stream->length,
-		       st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000);
+	if (!made)
+		log_times_init(&stream->times, store->folder,
+			       log_path_of(job, attempt, name, ".times").text,
+			       stream->length,
+			       st.st_mtim.tv_sec * 1000 +
+				       st.st_mtim.tv_nsec / 1000000);
 	return stream;
 }
 
@@ -493,11 +550,13 @@ int log_store_time_at(struct log_store *store, uint64_t job, uint32_t attempt,
 
 void log_store_close(struct log_store *store, uint64_t job, uint32_t attempt)
 {
+	const struct tally *known = tally_known(store, job, attempt);
 	struct stream *stream, *next;
 
-	for (stream = LIST_FIRST(&store->chains[job % OPEN_CHAINS]); stream;
-	     stream = next) {
-		next = LIST_NEXT(stream, by_job);
+	if (known && !known->streams)
+		return;
+	for (stream = TAILQ_FIRST(&store->used); stream; stream = next) {
+		next = TAILQ_NEXT(stream, by_use);
 		if (stream->job == job && stream->attempt == attempt)
 			close_stream(store, stream);
 	}
@@ -506,6 +565,10 @@ void log_store_close(struct log_store *store, uint64_t job, uint32_t attempt)
 int log_store_remove(struct log_store *store, uint64_t job, uint32_t attempt,
 		     int64_t until_ms, uint64_t *freed, struct error *err)
 {
+	struct tally *known = tally_known(store, job, attempt);
+
 	log_store_close(store, job, attempt);
+	if (known)
+		known->job = 0;
 	return log_files_remove(store, job, attempt, until_ms, freed, err);
 }

@@ -41,7 +41,7 @@ struct log_times {
 /* An open stream. */
 struct stream {
 	TAILQ_ENTRY(stream) by_use;
-	LIST_ENTRY(stream) by_job;
+	LIST_ENTRY(stream) by_name;
 	uint64_t job;
 	uint32_t attempt;
 	char name[LOG_STORE_NAME_MAX + 1];
@@ -54,12 +54,14 @@ struct tally {
 	uint64_t job;
 	uint32_t attempt;
 	uint32_t streams;
+	uint64_t kinds; /* a bit for each kind of their names: "rank-1" */
 };
 
 struct log_store {
-	int folder;                              /* logs/ */
-	TAILQ_HEAD(streams, stream) used;        /* the latest used first */
-	LIST_HEAD(, stream) chains[OPEN_CHAINS]; /* by the job's number */
+	int folder;                       /* logs/ */
+	TAILQ_HEAD(streams, stream) used; /* the latest used first */
+	/* By job and name. */
+	LIST_HEAD(stream_chain, stream) chains[OPEN_CHAINS];
 	size_t open;
 	struct tally tallies[TALLIES]; /* by the job's number */
 };

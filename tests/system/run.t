@@ -106,7 +106,7 @@ touch host/go-a
 must wait_for '[[ -e host/b ]]' 20
 mine=$(nice)
 is "$(daemons long | xargs -I{} cut -d' ' -f2,19 /proc/{}/stat | grep agent)" \
-	"(regatta-agent) $((mine + 5))" "its agent runs below the benchmark"
+	"(regatta-agent) $((mine > 5 ? mine : 5))" "its agent runs below the benchmark"
 is "$(grep -lszxF /host/b /proc/[0-9]*/cmdline | head -1 | xargs dirname |
 	xargs -I{} cut -d' ' -f19 {}/stat)" "$mine" "which has the engine's nice value"
 kill -INT -- "-$(pid_of ctrl-c)"

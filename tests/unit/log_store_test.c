@@ -366,14 +366,45 @@ static void test_remove(void)
 	   "the job's folder goes with the last attempt");
 	ok(log_store_remove(store, 17, 2, 0, &freed, NULL) == 0,
 	   "which may be gone");
+	is_int(append(store, "rank-0", 0, "x", 1), 1,
+	       "an attempt that was removed may begin again");
+	is(content(store, "evidence-0"), strerror(ENOENT),
+	   "a stream of another kind is none");
+	is_int(append(store, "evidence-0", 0, "xy", 1), 2, "it begins");
+	is(content(store, "evidence-0"), "xy", "and is there");
+	log_store_free(store);
+}
+
+/* Times that a crash left without their log. */
+static void test_times_without_log(void)
+{
+	struct log_store *store = open_store();
+	int64_t ms = 0;
+
+	append(store, "rank-1", 0, "x", 1);
+	append(store, "rank-0", 0, "abc", 1000);
+	append(store, "rank-0", 3, "def", 2000);
+	append(store, "rank-0", 6, "ghi", 3000);
+	log_store_free(store);
+	unlink(in_folder("logs/17/1/rank-0.log"));
+	store = open_store();
+	append(store, "rank-0", 0, "abcdef", 7000);
+	append(store, "rank-0", 6, "ghi", 8000);
+	append(store, "rank-0", 9, "jkl", 9000);
+	log_store_free(store);
+	store = open_store();
+	is_int(log_store_time_at(store, 17, 1, "rank-0", 3, &ms, NULL), 0,
+	       "the times of a log that began again are read");
+	is_int(ms, 7000, "and none of the one before");
 	log_store_free(store);
 }
 
 int main(void)
 {
 	static void (*const tests[])(void) = {
-		test_append, test_names, test_streams, test_times,
-		test_full,   test_many,  test_links,   test_remove,
+		test_append, test_names,  test_streams,
+		test_times,  test_full,   test_many,
+		test_links,  test_remove, test_times_without_log,
 	};
 
 	tap_begin(300);
