@@ -403,13 +403,17 @@ static void load_begin(struct load *load, bool less)
 	image_operation_step_in(&load->operation, 0);
 }
 
-/* One with containerd's store wants each packed blob. */
+/* One with containerd's store wants each packed blob; Podman reads each layer.
+ */
 static void load_informed(void *arg, const struct error *err, cJSON *answer)
 {
 	struct load *load = arg;
 
 	if (image_operation_answered(&load->operation, err))
-		load_begin(load, !err && !image_disk_is_containerd(answer));
+		load_begin(load,
+			   !err && !image_disk_is_containerd(answer) &&
+				   !engine_podman(
+					   load->operation.services->engine));
 }
 
 /* The engine lacks an image. */

@@ -10,10 +10,10 @@ newer_need
 newer_engines
 
 again system/stores
-for test in image image-gc image-pull images failures collect; do
+for test in image-gc image-pull images; do
 	again "system/$test" CONTAINERD_STORE=1
 done
-for test in run gang; do
+for test in image run failures gang collect; do
 	again "system/$test" CONTAINERD_STORE=1
 	again "system/$test" CONTAINERD_STORE=
 	again "system/$test" TEST_ENGINE=podman
@@ -21,6 +21,4 @@ done
 again system/cdi CDI_FOLDER="$root/etc/cdi"
 again chaos/engine CONTAINERD_STORE=1
 again attack/build CONTAINERD_STORE=1
-again system/image CONTAINERD_STORE=
-again system/failures TEST_ENGINE=podman
 done_testing

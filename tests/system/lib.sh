@@ -615,8 +615,9 @@ tool_image()
 {
 	local tag=${2:-regatta-test/tool:1}
 
-	tar -C "$REGATTA_BUILD/lab" --owner=0 --group=0 -c tool |
-		dk "$1" import - "$tag" >/dev/null
+	# With its root: that of a layer without one may be 0555.
+	tar -C "$REGATTA_BUILD/lab" --owner=0 --group=0 --mode=go=rx,u=rwx \
+		--no-recursion -c . tool | dk "$1" import - "$tag" >/dev/null
 }
 
 # The same image on another engine: two imports have two ids.
