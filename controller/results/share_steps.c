@@ -98,7 +98,9 @@ static bool set_epochs(struct share_steps *shares, double likely)
 bool share_steps_bound(struct share_steps *shares, uint64_t total,
 		       const struct share_seen *seen)
 {
-	const struct share_seen *first = shares->seen;
+	const struct share_seen *first =
+		shares->count > shares->first ? &shares->seen[shares->first]
+					      : NULL;
 	double bar = (double)seen->bar, all = (double)total;
 	double most, likely;
 
@@ -107,7 +109,7 @@ bool share_steps_bound(struct share_steps *shares, uint64_t total,
 	most = fmax(1, seen->high * all / bar);
 	if (!(shares->most > 0) || most < shares->most)
 		shares->most = most;
-	likely = shares->count && seen->bar > first->bar
+	likely = first && seen->bar > first->bar
 			 ? (seen->printed - first->printed) * all /
 				   (bar - (double)first->bar)
 			 : seen->printed * all / bar;
@@ -135,6 +137,16 @@ bool share_steps_bar(struct share_steps *shares, uint64_t total, uint64_t bar)
 		return false;
 	shares->least = least;
 	return shares->most > 0 && set_epochs(shares, shares->epochs);
+}
+
+void share_steps_forget_bar(struct share_steps *shares)
+{
+	shares->least = shares->most = 0;
+	if (!shares->announced)
+		shares->epochs = 0;
+	for (size_t i = 0; i < shares->count; i++)
+		shares->seen[i].bar = 0;
+	shares->first = shares->count;
 }
 
 bool share_steps_end(struct share_steps *shares, double share)

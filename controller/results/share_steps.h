@@ -39,6 +39,7 @@ struct share_steps {
 	double least, most; /* bounds of epochs; most 0: no bar yet */
 	struct share_seen *seen;
 	size_t count, room;
+	size_t first; /* of them that came beside the bar that is used */
 	unsigned changes; /* of the number of epochs */
 	bool unsure;      /* some steps may be wrong */
 };
@@ -62,6 +63,9 @@ uint64_t share_step(const struct share_steps *shares, uint64_t total,
 bool share_steps_bound(struct share_steps *shares, uint64_t total,
 		       const struct share_seen *seen);
 bool share_steps_bar(struct share_steps *shares, uint64_t total, uint64_t bar);
+
+/* The bar was another's: nothing is known of the training's own. */
+void share_steps_forget_bar(struct share_steps *shares);
 
 /* The training ended with its last bar, at this share. True: see above. */
 bool share_steps_end(struct share_steps *shares, double share);

@@ -302,6 +302,8 @@ int step_number(struct steps *steps, const struct captured *captured,
 		*step = steps->last;
 		return 1;
 	}
+	if (!steps->count)
+		steps->idle = steps->total && steps->progress == steps->total;
 	seen = share_seen(share, steps->progress);
 	rc = find_number(steps, captured, &seen, step);
 	if (rc == 1) {

@@ -464,11 +464,16 @@ bool steps_counts(struct steps *steps, const struct captured *captured)
 	if (!total || !(captured->rule->progress || captured->rule->total))
 		return true;
 	/* A bar that was complete before the first step is that of a download
-	 * or the like.
+	 * or an evaluation, even if it is known only by the next one.
 	 */
 	if (captured->rule->total || !steps->total ||
-	    (!steps->count && steps->progress == steps->total))
+	    ((!steps->count || steps->idle) &&
+	     steps->progress == steps->total)) {
+		if (steps->idle && steps->total != (uint64_t)total->number)
+			share_steps_forget_bar(&steps->shares);
 		steps->total = (uint64_t)total->number;
+		steps->idle = false;
+	}
 	return steps->total == (uint64_t)total->number;
 }
 

@@ -26,7 +26,9 @@ struct steps {
 	size_t run_count;
 	uint64_t progress; /* the last step of a progress bar; 0: none */
 	struct bar_pace bar;
-	uint64_t total;    /* of the progress bar that is used; 0: unknown */
+	uint64_t total; /* of the progress bar that is used; 0: unknown */
+	bool idle; /* it was complete before the first step, and not drawn since
+		    */
 	unsigned weak;     /* of the rule that gave the records */
 	uint64_t numbered; /* steps that were counted, not printed */
 	struct said {

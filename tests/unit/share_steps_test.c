@@ -41,6 +41,8 @@ struct training {
 	bool twice;     /* a callback says each line first */
 	bool ended;     /* the last line says the share */
 	unsigned limit; /* steps of the bar; 0: those of all epochs */
+	unsigned other; /* of a bar of other work before it, complete; then the
+			   first bar comes late */
 };
 
 static struct extract_rules *rules_new(void)
@@ -95,10 +97,14 @@ static void write_log(struct buffer *text, const struct training *plan,
 
 		buffer_append(text, line, (size_t)size, NULL);
 	}
-	draw(text, 0, total);
+	if (plan->other)
+		draw(text, plan->other, plan->other);
+	else
+		draw(text, 0, total);
 	for (unsigned step = 1; step <= until; step++) {
 		seed = seed * 1103515245 + 12345;
-		if ((seed >> 16) % 100 >= plan->lag)
+		if ((seed >> 16) % 100 >= plan->lag &&
+		    !(plan->other && step < 10 * plan->stride))
 			draw(text, step, total);
 		if (step % plan->stride || plan->late)
 			continue;
@@ -149,19 +155,24 @@ static void test_usual(void)
 {
 	static const struct training plans[] = {
 		/* a bar at each step, as where steps are slow */
-		{ 3, 100, 5, 2, 0, false, false, false, 60, false, false, 0 },
-		{ 1, 100, 5, 2, 0, true, false, false, 60, false, false, 0 },
-		{ 2, 350, 10, 2, 0, true, false, false, 0, false, false, 0 },
-		{ 3, 99, 1, 2, 0, false, false, false, 0, false, false, 0 },
-		{ 4, 1000, 20, 4, 0, true, false, true, 0, false, false, 0 },
+		{ 3, 100, 5, 2, 0, false, false, false, 60, false, false, 0,
+		  0 },
+		{ 1, 100, 5, 2, 0, true, false, false, 60, false, false, 0, 0 },
+		{ 2, 350, 10, 2, 0, true, false, false, 0, false, false, 0, 0 },
+		{ 3, 99, 1, 2, 0, false, false, false, 0, false, false, 0, 0 },
+		{ 4, 1000, 20, 4, 0, true, false, true, 0, false, false, 0, 0 },
 		/* bars are skipped, but drawn behind each line */
-		{ 1, 100, 5, 2, 100, true, false, false, 60, false, false, 0 },
-		{ 3, 100, 5, 2, 100, true, false, false, 60, false, false, 0 },
-		{ 3, 100, 5, 2, 50, true, false, false, 60, false, false, 0 },
-		{ 2, 800, 10, 4, 90, true, false, false, 400, false, false, 0 },
+		{ 1, 100, 5, 2, 100, true, false, false, 60, false, false, 0,
+		  0 },
+		{ 3, 100, 5, 2, 100, true, false, false, 60, false, false, 0,
+		  0 },
+		{ 3, 100, 5, 2, 50, true, false, false, 60, false, false, 0,
+		  0 },
+		{ 2, 800, 10, 4, 90, true, false, false, 400, false, false, 0,
+		  0 },
 		/* shares that say the step alone */
-		{ 2, 80, 4, 4, 70, false, false, true, 0, false, false, 0 },
-		{ 2, 80, 4, 4, 0, false, true, true, 0, false, false, 0 },
+		{ 2, 80, 4, 4, 70, false, false, true, 0, false, false, 0, 0 },
+		{ 2, 80, 4, 4, 0, false, true, true, 0, false, false, 0, 0 },
 		/* lines that were held back, up to an end that tells all */
 		{ .epochs = 3,
 		  .per_epoch = 559,
@@ -186,6 +197,17 @@ static void test_usual(void)
 		  .announced = true,
 		  .until = 400,
 		  .limit = 900 },
+		/* an evaluation was there before */
+		{ .epochs = 5,
+		  .per_epoch = 266,
+		  .stride = 10,
+		  .digits = 4,
+		  .other = 31 },
+		{ .epochs = 2,
+		  .per_epoch = 100,
+		  .stride = 5,
+		  .digits = 2,
+		  .other = 64 },
 	};
 
 	for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++) {
@@ -203,8 +225,9 @@ static void test_usual(void)
 static void test_twice(void)
 {
 	static const struct training plans[] = {
-		{ 1, 3000, 10, 2, 0, true, false, true, 200, true, false, 0 },
-		{ 3, 100, 5, 2, 0, false, false, false, 60, true, false, 0 },
+		{ 1, 3000, 10, 2, 0, true, false, true, 200, true, false, 0,
+		  0 },
+		{ 3, 100, 5, 2, 0, false, false, false, 60, true, false, 0, 0 },
 	};
 
 	for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++) {
@@ -219,8 +242,9 @@ static void test_twice(void)
 static void test_warning(void)
 {
 	/* Lines that come when all is over, and digits that tell ten steps. */
-	const struct training late = { 3,    1000,  10, 2,     0,     false,
-				       true, false, 0,  false, false, 0 };
+	const struct training late = { 3,     1000, 10,    2, 0,
+				       false, true, false, 0, false,
+				       false, 0,    0 };
 	owned(extract_free) struct extract *extract = read_training(&late, 1);
 
 	ok(wrong_steps(extract, &late) > 0, "what cannot be told is wrong");

@@ -638,6 +638,18 @@ void line_forget_text(struct line_reading *line)
 	picks_forget_text(&line->of_train, 1);
 }
 
+/* "[1/30] iter: 100/300": is the first ratio the epoch of the step? */
+static bool leads_epoch(const struct line_reading *line)
+{
+	const struct line_pick *step = line->picks[LINE_STEP].has
+					       ? &line->picks[LINE_STEP]
+					       : &line->picks[LINE_BATCH];
+	const struct line_pick *first = &line->unnamed[0];
+
+	return isfinite(step->total) && step->total != first->total &&
+	       step->text > first->text && first->number >= 1 && !line->bar;
+}
+
 /* The ratios or numbers in brackets are "[epoch][step]", or the step alone. */
 void line_end(struct line_reading *line)
 {
@@ -667,6 +679,10 @@ void line_end(struct line_reading *line)
 	if (line->picks[LINE_STEP].has || line->picks[LINE_BATCH].has) {
 		if (line->leads && epoch)
 			line->rank = (int64_t)line->unnamed[0].number;
+		else if (!epoch && count == 1 && leads_epoch(line)) {
+			line->picks[LINE_EPOCH] = ratios[0];
+			line->picks[LINE_EPOCH].role = ROLE_EPOCH;
+		}
 		line->nameless = false;
 		return;
 	}

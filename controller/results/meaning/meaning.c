@@ -576,7 +576,7 @@ static void forget_named(struct meaning *meaning)
 					      : &line->picks[LINE_BATCH];
 
 	if (own->has && meaning->named.has && isnan(meaning->named.total) &&
-	    isfinite(own->total) && meaning->named.number > own->total)
+	    isfinite(own->total) && meaning->named.number >= own->total)
 		meaning->found.epochs = meaning->before;
 	meaning->named.has = false;
 }
