@@ -70,7 +70,7 @@
 #	containers NAME		full ids, running or not
 #
 # Images without a hub
-#	tool_image ENGINE [TAG]		/tool alone (tests/lab/tool.c), as
+#	tool_image ENGINE [TAG]		/tool (tests/lab/tool.c) and an empty /out, as
 #				regatta-test/tool:1; no entry point
 #	copy_image ENGINE ENGINE TAG	from the first one to the second
 #	random_image ENGINE TAG MIB [LAYERS]	/tool and MIB of bytes that do
@@ -613,11 +613,13 @@ unmount_below()
 
 tool_image()
 {
-	local tag=${2:-regatta-test/tool:1}
+	local tag=${2:-regatta-test/tool:1} folder=$BED/tool.$BASHPID
 
-	# With its root: that of a layer without one may be 0555.
-	tar -C "$REGATTA_BUILD/lab" --owner=0 --group=0 --mode=go=rx,u=rwx \
-		--no-recursion -c . tool | dk "$1" import - "$tag" >/dev/null
+	# With a folder to write in: Podman 5 makes the root of such an image
+	# 0555.
+	mkdir -p "$folder/out" && cp "$REGATTA_BUILD/lab/tool" "$folder" &&
+		tar -C "$folder" --owner=0 --group=0 -c tool out |
+		dk "$1" import - "$tag" >/dev/null
 }
 
 # The same image on another engine: two imports have two ids.
