@@ -82,6 +82,12 @@ static const struct {
 	  "nvrtc: error: invalid value for --pear-architecture (-arch)\n",
 	  "error", -1, 7,
 	  "nvrtc: error: invalid value for --pear-architecture (-arch)" },
+	{ "the module of an exception is no word of its text",
+	  TRACEBACK "pear.python.errors_impl.InvalidArgumentError: Key: "
+	  "pear/name.  Can't parse serialized Example.\n",
+	  "error", -1, 4,
+	  "pear.python.errors_impl.InvalidArgumentError: Key: pear/name.  "
+	  "Can't parse serialized Example." },
 	{ "a link in a file",
 	  TRACEBACK "RuntimeError: Unable to create link (name already exists)\n",
 	  "data", -1, 4,
