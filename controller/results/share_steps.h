@@ -39,7 +39,7 @@ struct share_steps {
 	double least, most; /* bounds of epochs; most 0: no bar yet */
 	struct share_seen *seen;
 	size_t count, room;
-	size_t first; /* of them that came beside the bar that is used */
+	size_t first;     /* of them that came beside the bar that is used */
 	unsigned changes; /* of the number of epochs */
 	bool unsure;      /* some steps may be wrong */
 };
