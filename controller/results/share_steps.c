@@ -98,9 +98,9 @@ static bool set_epochs(struct share_steps *shares, double likely)
 bool share_steps_bound(struct share_steps *shares, uint64_t total,
 		       const struct share_seen *seen)
 {
-	const struct share_seen *first =
-		shares->count > shares->first ? &shares->seen[shares->first]
-					      : NULL;
+	const struct share_seen *first = shares->count > shares->first
+						 ? &shares->seen[shares->first]
+						 : NULL;
 	double bar = (double)seen->bar, all = (double)total;
 	double most, likely;
 
