@@ -207,7 +207,7 @@ static uint32_t name_hash(const char *name, size_t size)
 }
 
 /* The bit of names that begin alike, up to their number. */
-static uint64_t kind_of(const char *name)
+static uint64_t stream_kind(const char *name)
 {
 	return UINT64_C(1) << name_hash(name, strcspn(name, "-.")) % 64;
 }
@@ -245,13 +245,13 @@ static int tally_of(struct log_store *store, uint64_t job, uint32_t attempt,
 				  .attempt = attempt,
 				  .streams = (uint32_t)names.count };
 	for (size_t i = 0; i < names.count; i++)
-		(*tally)->kinds |= kind_of(names.items[i]);
+		(*tally)->kinds |= stream_kind(names.items[i]);
 	return 0;
 }
 
 /* Make the folder of the attempt. */
-static int make_folder(const struct log_store *store, uint64_t job,
-		       uint32_t attempt, struct error *err)
+static int make_attempt_folder(const struct log_store *store, uint64_t job,
+			       uint32_t attempt, struct error *err)
 {
 	struct log_path path = log_path_of(job, attempt, NULL, "");
 	char *slash = strchr(path.text, '/');
@@ -279,13 +279,14 @@ static int make_log(struct log_store *store, uint64_t job, uint32_t attempt,
 				 "job %llu: more than %d streams of output",
 				 (unsigned long long)job,
 				 LOG_STORE_STREAMS_MAX);
-	if (!tally->streams && make_folder(store, job, attempt, err) < 0)
+	if (!tally->streams &&
+	    make_attempt_folder(store, job, attempt, err) < 0)
 		return -1;
 	fd = log_file_open(store->folder, path.text, O_CREAT | O_EXCL);
 	if (fd < 0)
 		return error_errno(err, "logs/%s", path.text);
 	tally->streams++;
-	tally->kinds |= kind_of(name);
+	tally->kinds |= stream_kind(name);
 	return fd;
 }
 
@@ -313,7 +314,7 @@ static int open_log(struct log_store *store, uint64_t job, uint32_t attempt,
 {
 	struct log_path path = log_path_of(job, attempt, name, ".log");
 	const struct tally *known = tally_known(store, job, attempt);
-	bool absent = known && !(known->kinds & kind_of(name));
+	bool absent = known && !(known->kinds & stream_kind(name));
 	owned_fd int fd =
 		absent ? -1 : log_file_open(store->folder, path.text, 0);
 
