@@ -32,7 +32,7 @@
  *	mode FILE OCTAL		chmod, or say why not
  *	device FILE		make FILE, a node like /dev/null, or say why not
  *	user NUMBER		become that user and group, or say why not
- *	folder FILE		make a folder
+ *	folder FILE		make a folder, unless it is there
  *	link TARGET FILE	make FILE, a symbolic link, in place of another
  *	append FILE TEXT	add TEXT and a newline to FILE, in one write
  *	nameless FOLDER MIB HOW	keep that much in a file without a name there:
@@ -463,7 +463,7 @@ static void run_user(char **argv)
 
 static void run_folder(char **argv)
 {
-	if (!argv[1] || mkdir(argv[1], 0777) < 0)
+	if (!argv[1] || (mkdir(argv[1], 0777) < 0 && errno != EEXIST))
 		wrong("cannot make folder", argv[1]);
 }
 
