@@ -49,8 +49,8 @@ cli fetch "$first" /out/1/b -o "$BED/no" 2>"$BED/words"
 is $? 2 "one that is not there is a wrong request"
 
 # Of a command that fails; too much is not kept; agent and controller killed.
-must submit_tool second 'collect=[/large, /small]' collect_limit=100K \
-	'nodes=2' into /large , print 200000 , into /small , print 1000 , \
+must submit_tool second 'collect=[/out/large, /out/small]' collect_limit=100K \
+	'nodes=2' into /out/large , print 200000 , into /out/small , print 1000 , \
 	into - , print 10 , wait /host/written , exit 3
 wrote() # RANK
 {
@@ -63,7 +63,7 @@ is "$(job_get "$JOB" .failure)" exit "a failed command stays failed"
 like "$(files_get "$JOB" '.[0].text')" 'too large: .* 102400' \
 	"what is beyond the limit is not kept"
 is "$(files_get "$JOB" '[.[] | select(.content).path] | join(" ")')" \
-	'/small /small' "but what fits is"
+	'/out/small /out/small' "but what fits is"
 
 # Patterns: what matches below a folder, as one; from the working folder, too.
 must submit_tool patterns 'collect=["/out/${NODE_RANK}/*.json",
@@ -109,7 +109,7 @@ must wait_job "$JOB" completed 60
 is "$(files_get "$JOB" '.[0].text')" '1 of 2 files are older than the job' \
 	"files that are older than the job are marked"
 
-must submit_tool third 'collect=[/big]' into /big , print 300000000
+must submit_tool third 'collect=[/out/big]' into /out/big , print 300000000
 must wait_job "$JOB" collecting 60
 node=$(job_get "$JOB" '.allocation[0]')
 wait_for 'ls $CLUSTER/controller/content/partial/?* 2>/dev/null' 30
